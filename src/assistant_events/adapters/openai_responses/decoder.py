@@ -110,7 +110,8 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Return the last event of the stream of a response; an error document is an event."""
         if string(resource, "object") != "response" and "error" in resource and "output" not in resource:
             return ({**resource, "type": "error"},)
-        return ({"type": f"response.{string(resource, 'status') or 'completed'}", "response": resource},)
+        status = string(resource, "status") or "completed"
+        return ({"type": f"response.{status if status in words.ENDS else 'in_progress'}", "response": resource},)
 
     # -- the response
 
@@ -174,7 +175,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         if item is None or item.ended or item.kind != kind:
             self.ensure_started()
             number = max(self._items, default=-1) + 1 if index is None or index in self._items else index
-            item = _Open(kind, {"i": number}, words.INPUTS.get(kind, ""))
+            item = _Open(kind, {"i": number})
             self._items[number] = self._at[number if index is None else index] = item
         if item_id:
             self._at[item_id] = item
@@ -267,7 +268,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         fields = mapping(event, "part")
         kind = kind or string(fields, "type") or ""
         about = words.TEXTS.get(kind)
-        if about is None and kind not in words.TOOLS:
+        if kind not in words.FIELDS:
             return  # the item has the parts of unknown types
         item = self._item_of(event, kind if about is None else about.item)
         if item is None:
@@ -278,8 +279,9 @@ class OpenAIResponsesDecoder(DecoderBase):
         elif verb == "annotation.added":
             text.fields["annotations"] = [*array(text.fields, "annotations"), mapping(event, "annotation")]
         elif verb == "done":
-            text.learn(fields or {key: event[key] for key in (text.field, "logprobs") if key in event})
-            text.whole = text.whole or string(text.fields, text.field) is not None
+            field = words.FIELDS[text.kind]
+            text.learn(fields or {key: event[key] for key in (field, "logprobs") if key in event})
+            text.whole = text.whole or string(text.fields, field) is not None
             self._complete(text)
 
     def _on_delta(self, event: Fields, text: _Open) -> None:
@@ -303,7 +305,7 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _complete(self, text: _Open) -> None:
         """Take the whole of a text, which wins over its deltas; an empty one does not."""
-        whole = string(text.fields, text.field)
+        whole = string(text.fields, words.FIELDS.get(text.kind, ""))
         if whole and not text.has_text:
             self._add(text, whole)
         elif whole:
@@ -321,7 +323,7 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self._keep_part(before)
                 self.recorder.end(before.key)
         state = {**item.state, f"{where}_index": len(parts)}
-        part = _Open(kind, state, words.TEXTS[kind].field, len(parts) if index is None else index)
+        part = _Open(kind, state, len(parts) if index is None else index)
         part.key = part if item.parts else item
         item.parts.append(part)
         self.recorder.begin(part.key, words.WITH_TEXTS[item.kind], state)
@@ -352,7 +354,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         tool, opened = words.TOOLS[call.kind], self.recorder.open_of(call)
         if tool.form == "fields":
             return {key: call.fields[key] for key in tool.input.split() if key in call.fields}
-        return {call.field: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
+        return {tool.input: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
 
     def _call_of(self, result: _Open) -> _Open | None:
         """Return the call of the provider that an item is the result of; `None` for other items, and unknown calls."""
@@ -375,9 +377,6 @@ class _Open:
     kind: str
     state: dict[str, Any]  # Any: plain JSON, as below
     """State of all its fragments."""
-
-    field: str = ""
-    """The field of its text or input; empty when it has none."""
 
     index: int | None = None
     """Index of a part in events, which is not always its place; `None` for an item."""

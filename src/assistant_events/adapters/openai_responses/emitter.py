@@ -120,11 +120,11 @@ class OpenAIResponsesEmitter(EmitterBase):
             self._write_text(f"{kind}_{field}", at, item, field, is_cut=is_cut)
 
     def _write_part(self, at: Item, part: Item, *, is_cut: bool) -> None:
-        about = words.TEXTS[part["type"]]
+        about, field = words.TEXTS[part["type"]], words.FIELDS[part["type"]]
         name = "reasoning_summary_part" if about.where == "summary" else "content_part"
         empty: Item = {key: [] for key in ("annotations", "logprobs") if key in part}
-        self._frame(f"{name}.added", **at, part={**part, **empty, about.field: ""})
-        self._write_text(about.event, at, part, about.field, is_cut=is_cut)
+        self._frame(f"{name}.added", **at, part={**part, **empty, field: ""})
+        self._write_text(about.event, at, part, field, is_cut=is_cut)
         if not is_cut:
             self._frame(f"{name}.done", **at, part=part)
 

@@ -77,7 +77,7 @@ def _arrays(parts: Sequence[TextPart]) -> dict[str, list[Item]]:
         index = number_of(part.state, f"{where}_index")
         if index is not None or part.text:  # else the start of a reasoning that was cut by another one
             at, written = (where, index or 0), _text(part, where)
-            known, field = texts.get(at, {}), words.TEXTS[written["type"]].field
+            known, field = texts.get(at, {}), words.FIELDS[written["type"]]
             texts[at] = {**known, **written, field: f"{known.get(field, '')}{part.text}"}
     return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in words.ARRAYS}
 
@@ -88,7 +88,7 @@ def _text(part: TextPart, where: str) -> Item:
         kind = "summary_text" if where == "summary" else "reasoning_text"
     else:
         kind = "refusal" if state.get("type") == "refusal" else "output_text"
-    item: Item = {"type": kind, words.TEXTS[kind].field: part.text}
+    item: Item = {"type": kind, words.FIELDS[kind]: part.text}
     if isinstance(part, msg.TextPart) and kind == "output_text":
         item["annotations"] = thaw(state.get("annotations", [])) or list(map(annotation_of, part.citations))
         item |= thaw({key: part.details[key] for key in ("logprobs",) if part.details.get(key)})

@@ -91,18 +91,17 @@ class Text(NamedTuple):
     """Type of the item that has them."""
 
     where: str
-    field: str
-    """The field of the text, in the part and in the `done` event."""
+    """The array that has them."""
 
     event: str
     """Name of the events about the text, without `response.` and what happens."""
 
 
 TEXTS: Final = {
-    "output_text": Text("message", "content", "text", "output_text"),
-    "refusal": Text("message", "content", "refusal", "refusal"),
-    "reasoning_text": Text("reasoning", "content", "text", "reasoning_text"),
-    "summary_text": Text("reasoning", "summary", "text", "reasoning_summary_text"),
+    "output_text": Text("message", "content", "output_text"),
+    "refusal": Text("message", "content", "refusal"),
+    "reasoning_text": Text("reasoning", "content", "reasoning_text"),
+    "summary_text": Text("reasoning", "summary", "reasoning_summary_text"),
 }
 """By type of a part."""
 
@@ -161,6 +160,9 @@ WITH_OUTPUT_ITEM: Final = {kind for kind, tool in TOOLS.items() if tool.host == 
 INPUTS: Final = {kind: tool.input for kind, tool in TOOLS.items() if tool.form != "fields"}
 """By type of a call whose input is text, the field of the input."""
 
+FIELDS: Final = {**dict.fromkeys(TEXTS, "text"), "refusal": "refusal", **INPUTS}
+"""The same by type of a part as well, also in its `done` event."""
+
 TEXT_EVENTS: Final = {
     **{text.event: kind for kind, text in TEXTS.items()},
     **{f"{kind}_{field}": kind for kind, field in INPUTS.items()},
@@ -178,7 +180,7 @@ RESERVED: Final = names("type i id call_id orphan item_id part content_index sum
 """Keys of state that no field of an item may take."""
 
 OWN_FIELDS: Final[dict[str, Collection[str]]] = {
-    **{kind: {"type", text.field, "annotations", "logprobs"} for kind, text in TEXTS.items()},
+    **{kind: {"type", FIELDS[kind], "annotations", "logprobs"} for kind in TEXTS},
     **dict.fromkeys(WITH_TEXTS, RESERVED | {"content", "summary", "role"}),
     **{
         kind: RESERVED.union(tool.input.split(), ("" if tool.answer else tool.output, tool.name or "name"))
