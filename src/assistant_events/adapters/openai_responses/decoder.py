@@ -231,16 +231,16 @@ class OpenAIResponsesDecoder(DecoderBase):
             call.awaits = ""
             self._record_result(call, item, words.ANSWERS[item.kind], item.final_state())
             return
-        self._read_parts(item)
-        self._keep(item)
-        for part in item.parts:
-            self.recorder.end(part.key)
-        if item.kind not in words.TOOLS:
-            self.recorder.end(item)
+        tool = words.TOOLS.get(item.kind)
+        if tool is None:
+            self._read_parts(item)
+            self._keep(item)
+            for part in item.parts or [item]:
+                self.recorder.end(part.key)
             return
+        self._complete(item)
         is_cut = is_cut or string(item.fields, "status") == "incomplete"
-        self.recorder.end_tool_input(None, {}, self._input(item), complete=not is_cut, key=item)
-        tool = words.TOOLS[item.kind]
+        self.recorder.end_tool_input(None, item.final_state(), self._input(item), complete=not is_cut, key=item)
         if item.hosted and is_done and not is_cut and (not item.awaits or words.tool_error(item.fields)):
             self._record_result(item, item, "" if tool.answer else tool.output, item.state)
 
@@ -401,8 +401,9 @@ class _Open:
 
     def learn(self, fields: Fields) -> None:
         """Take what an event has of it; a shorter array is not the whole."""
-        shorter = [key for key in fields if len(array(fields, key)) < len(array(self.fields, key))]
-        self.fields |= others(fields, words.OF_HELPERS, shorter)
+        arrays = [(key, value) for key, value in self.fields.items() if type(value) is list]
+        longer = [key for key, value in arrays if len(array(fields, key)) < len(value)]
+        self.fields |= others(fields, words.OF_HELPERS, longer)
 
     def final_state(self) -> dict[str, Any]:
         """Return the state of a part, item or result at its end, with the fields that events have no words for."""
