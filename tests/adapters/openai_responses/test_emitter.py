@@ -16,7 +16,7 @@ from assistant_events.testing import durable
 from assistant_events.testing.strategies import loose_events
 from tests.drawn import sessions
 
-from .notation import DIALECT, body, call, created, done, events, message, numbered, reasoning, stream, text
+from .notation import DIALECT, body, call, created, done, events, message, numbered, output_text, reasoning, stream, text
 from .samples import OVERLAP, SAMPLES
 
 NO_DOCUMENT = {"lists of tools"}
@@ -211,6 +211,17 @@ def test_events_of_an_item_with_two_texts():
     ids = {each.get("item_id", each.get("item", {}).get("id")) for each in frames if "output_index" in each}
 
     assert {"rs_1"} == ids
+
+
+def test_items_without_a_field():
+    """
+    Which text is their last is known at the end of the answer; then they are written.
+    """
+    item = {"type": "message", "role": "assistant", "content": [output_text("Hi")]}
+    drops, frames, found = emitted(events(stream(done(0, **item))))
+
+    assert ((), "Hi") == (drops, fold(found).last.text)
+    assert [item] == frames[-1]["response"]["output"]
 
 
 def test_calls_of_the_provider_are_shown_before_their_results():
