@@ -188,6 +188,16 @@ class TestResponse:
 
         assert ("Hi", ErrorKind.INTERRUPTED, True) == (found.text, found.error.kind, found.run.resumable)
 
+    def test_items_of_a_response_in_progress(self):
+        """
+        They do not end those of the stream.
+        """
+        frames = text(0, "Hi", " there")
+        so_far = response(output=[{**MESSAGE, "content": [output_text("Hi")]}])
+        frames.insert(3, frame("in_progress", response=so_far))
+
+        assert ("Hi there", []) == (message(stream(frames)).text, notes(stream(frames)))
+
     def test_a_document_of_an_unknown_status(self):
         """
         Its items are kept, and the answer has not ended.

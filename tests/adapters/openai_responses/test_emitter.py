@@ -16,7 +16,20 @@ from assistant_events.testing import durable
 from assistant_events.testing.strategies import loose_events
 from tests.drawn import sessions
 
-from .notation import DIALECT, body, call, created, done, events, message, numbered, output_text, reasoning, stream, text
+from .notation import (
+    DIALECT,
+    body,
+    call,
+    created,
+    done,
+    events,
+    message,
+    numbered,
+    output_text,
+    reasoning,
+    stream,
+    text,
+)
 from .samples import OVERLAP, SAMPLES
 
 NO_DOCUMENT = {"lists of tools"}

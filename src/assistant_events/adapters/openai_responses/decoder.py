@@ -127,7 +127,7 @@ class OpenAIResponsesDecoder(DecoderBase):
                 return
             self.replay_begins()
         self._learn(response)
-        self._read_output(response)
+        self._read_output(response, "in_progress", None)
 
     def _learn(self, response: Fields) -> None:
         # The first id counts: Copilot changes it with every event.
@@ -143,7 +143,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._learn(response)
         raw = string(response, "status")
         status = raw if raw in words.ENDS else name
-        self._read_output(response, is_whole=status != "incomplete")
+        self._read_output(response, *(("in_progress",) if status == "incomplete" else ()))
         if status in ("failed", "cancelled"):
             cancelled = ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled")
             self.fail_step(cancelled if status == "cancelled" else ERRORS.read_document(response))
@@ -212,15 +212,15 @@ class OpenAIResponsesDecoder(DecoderBase):
             return None
         return item
 
-    def _read_output(self, response: Fields, *, is_whole: bool = False) -> None:
-        """Read the items of the last response, which count where the stream has not ended them."""
+    def _read_output(self, response: Fields, *unfinished: str | None) -> None:
+        """Read the items that the stream has not ended; those of an *unfinished* status do not end here."""
         known = len(self._items)
         for index, fields in enumerate(mappings(response, "output")):
             named = self._at.get(string(fields, "id"))
             item = named or (self._at.get(index) if index < known else None)
             is_open = item is not None and not item.ended and item.kind == string(fields, "type")
             if is_open or (item is None and index >= known):
-                is_done = is_whole or string(fields, "status") != "in_progress"
+                is_done = string(fields, "status") not in unfinished
                 self._on_item(index if named is None else None, fields, is_done=is_done)
 
     def _end(self, item: _Open, *, is_done: bool = True, is_cut: bool = False) -> None:
@@ -233,7 +233,6 @@ class OpenAIResponsesDecoder(DecoderBase):
             return
         tool = words.TOOLS.get(item.kind)
         if tool is None:
-            self._read_parts(item)
             self._keep(item)
             for part in item.parts or [item]:
                 self.recorder.end(part.key)
@@ -250,6 +249,7 @@ class OpenAIResponsesDecoder(DecoderBase):
             self._complete(item)
             self.recorder.keep(item, item.final_state())
         elif item.kind in words.WITH_TEXTS:
+            self._read_parts(item)
             if not item.parts:
                 self.recorder.begin(item, words.WITH_TEXTS[item.kind], item.state)
             for part in item.parts:
@@ -331,7 +331,7 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _read_parts(self, item: _Open) -> None:
         """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
-        for where in words.ARRAYS if item.kind in words.WITH_TEXTS else ():
+        for where in words.ARRAYS:
             texts = [part for part in mappings(item.fields, where) if words.is_text(item.kind, where, part)]
             for place, part in enumerate(texts):
                 self._part(item, part["type"], None, place).learn(part)
