@@ -237,6 +237,21 @@ def test_items_without_a_field():
     assert [item] == frames[-1]["response"]["output"]
 
 
+def test_events_that_stop_early():
+    """
+    A text whose item has not come whole is written when the events stop, once.
+    """
+    sample = events(SAMPLES["two summaries"])
+    emitter = DIALECT.emitter()
+    at = [each.type for each in sample].index("reasoning.ended")
+    frames = [frame for each in sample[: at + 1] for frame in emitter.emit(each)]
+    last = emitter.close()
+
+    assert [] == [each for each in frames if "delta" in each]
+    assert ["First."] == [each["delta"] for each in last if "delta" in each]
+    assert [] == emitter.close() == DIALECT.emitter().close()
+
+
 def test_calls_of_the_provider_are_shown_before_their_results():
     """
     The item of a call begins with its input, and ends with its result.

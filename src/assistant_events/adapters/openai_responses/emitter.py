@@ -49,14 +49,19 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last frame with the whole response; when the stream was cut, one that ends nothing."""
-        for (_, kind), parts in self._texts.items():
-            self._write_item(parts[0].state, kind, parts, is_whole=message.error is None)
+        self._write_waiting(is_whole=message.error is None)
         if not is_lost(message.error):
             status = _status(message)
             items = [item for _, item in sorted(self._output.items()) if item is not None]
             self._frame(status, response={**_response(message, status), "output": items})
         elif message.details:
             self._frame("in_progress", response=_response(message, "in_progress"))
+
+    def on_close(self) -> tuple[()]:
+        """Write the texts that wait, when the events stop before the end of the answer."""
+        if self._answer is not None:
+            self._write_waiting(is_whole=False)
+        return ()
 
     # -- items
 
@@ -82,6 +87,11 @@ class OpenAIResponsesEmitter(EmitterBase):
         index = self._indexes_of_calls.get(call.call_id)
         if self._write_item(call.result_state, "result", [call], is_whole=True) is None and index is not None:
             self._end_item(index, output_items.write_item("call", [call]))
+
+    def _write_waiting(self, *, is_whole: bool) -> None:
+        for (_, kind), parts in self._texts.items():
+            self._write_item(parts[0].state, kind, parts, is_whole=is_whole)
+        self._texts.clear()
 
     def _write_item(self, state: State, kind: BlockKind, parts: list[Any], *, is_whole: bool) -> int | None:
         """Write an item, and its end if it *is_whole*; return its index, `None` when the parts have no item."""
@@ -112,10 +122,10 @@ class OpenAIResponsesEmitter(EmitterBase):
         if "status" in item and not is_cut:
             start["status"] = "in_progress"
         self._frame("output_item.added", output_index=index, item=start)
-        texts = [(where, *each) for where in arrays for each in enumerate(item.get(where, ()))]
+        places = [(where, *each) for where in arrays for each in enumerate(item.get(where, ()))]
+        texts = [each for each in places if words.is_text(kind, each[0], each[2])]
         for number, (where, place, part) in enumerate(texts, 1):
-            if words.is_text(kind, where, part):
-                self._write_part({**at, f"{where}_index": place}, part, is_cut=is_cut and number == len(texts))
+            self._write_part({**at, f"{where}_index": place}, part, is_cut=is_cut and number == len(texts))
         if field:
             self._write_text(f"{kind}_{field}", at, item, field, is_cut=is_cut)
 
