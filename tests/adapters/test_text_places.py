@@ -5,7 +5,8 @@ Places in a text, in code points and in bytes.
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events.adapters.text_places import byte_offsets, code_points
+from assistant_events.adapters.text_places import annotation_of, byte_offsets, citation_of, code_points
+from assistant_events.values import Citation
 
 
 def test_places():
@@ -24,3 +25,16 @@ def test_there_and_back(text):
     offsets = byte_offsets(text, range(len(text) + 1))
 
     assert {offset: place for place, offset in offsets.items()} == code_points(text, offsets.values())
+
+
+def test_annotations_and_citations():
+    """
+    A source comes back from its annotation, with a place only when it is one of the text.
+    """
+    cited = Citation(url="https://a.example", title="A", start=1, end=3)
+
+    assert cited == citation_of(annotation_of(cited), 3)
+    assert (None, None) == (citation_of(annotation_of(cited), 2).start, citation_of(annotation_of(cited), 2).end)
+    assert {"type": "url_citation", "url": "u", "title": "", "start_index": 0, "end_index": 0} == annotation_of(
+        Citation(url="u")
+    )

@@ -9,8 +9,10 @@ import attrs
 
 from assistant_events import messages as msg
 from assistant_events import values as v
+from assistant_events.adapters.json_fields import base64_bytes
 from assistant_events.history import DropReason
 from assistant_events.recorder.calls import parse_input
+from assistant_events.values.content import ContentInput
 
 NO_ANSWER: Final = "No result is available for this call."
 """What is sent as the result of a call that has none."""
@@ -62,6 +64,18 @@ def _fault(call: msg.ToolPart) -> str:
     return f"The call was not run: {fault}" if call.input is None else fault
 
 
+def read_output(value: object, media_type: str | None = None) -> ContentInput:
+    """Return the output that `output_value` writes as *value*; base64 is media where there is a *media_type*."""
+    if value is None:
+        return ()
+    if not isinstance(value, str):
+        return v.JsonContent(value)
+    data = None if media_type is None else base64_bytes(value)
+    if media_type is not None and data and b64encode(data).decode() == value:
+        return v.MediaContent(data=data, media_type=media_type)
+    return v.TextContent(value)
+
+
 def output_value(call: msg.ToolPart) -> Any:
     """Return the output of a call of the provider as its decoder has read it: a JSON value, a text, or nothing."""
     # Any: plain JSON.
@@ -89,4 +103,13 @@ def _text(item: v.TextContent | v.JsonContent) -> str:
     return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()
 
 
-__all__ = ["NO_ANSWER", "in_words", "is_failed", "output_value", "repairs", "result_content", "with_input"]
+__all__ = [
+    "NO_ANSWER",
+    "in_words",
+    "is_failed",
+    "output_value",
+    "read_output",
+    "repairs",
+    "result_content",
+    "with_input",
+]

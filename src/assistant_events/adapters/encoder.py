@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, assert_never, final, get_args
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias, assert_never, final, get_args
 
 import attrs
 
@@ -29,6 +29,9 @@ EncodeMode: TypeAlias = Literal["auto", "chained", "full"]
 How the conversation is sent: `chained` names the answer that the provider stores and sends what is new, `full` sends
 everything, `auto` takes the first of them that is possible.
 """
+
+SUMMED_UP: Final = "A compaction of the service that follows has it."
+"""Why what is before a summary of the provider is not sent."""
 
 Item: TypeAlias = dict[str, Any]
 """A message, step or content block of a request as plain JSON. `Any`: see `json_fields.Fields`."""
@@ -480,7 +483,8 @@ class EncoderBase(ABC):
         assert isinstance(kept, msg.AssistantMessage)
         drops = list(selection.drops)
         parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
-        refused, left_out = self.refused_calls(message, parts), self.left_out(message, parts)
+        refused = self.refused_calls(message, parts)
+        left_out = {**self.left_out(message, parts), **self._summed_up(parts)}
         unsigned = self._unsigned_call(message, parts)
         sent: list[msg.Part] = []
         results: list[Item] = []
@@ -520,6 +524,13 @@ class EncoderBase(ABC):
             results.append(self.user_item(reworded))
         drops.sort(key=lambda drop: -1 if drop.part is None else drop.part)
         return EncodedMessage(items, results, drops)
+
+    def _summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
+        """Return what is before the last summary of an answer; a call of the app stays, for its result is sent."""
+        summaries = [place for place, part in parts if self.is_summary(part)]
+        calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
+        first = min([summaries[-1], *calls]) if summaries else 0
+        return {place: SUMMED_UP for place, _ in parts if place < first}
 
     def _unsigned_call(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> int | None:
         """Return the place of the first call of an answer in the current turn when it lacks a signature."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from assistant_events.adapters.json_fields import Fields, integer, string
 from assistant_events.values import Citation
@@ -15,6 +16,13 @@ def citation_of(annotation: Fields, length: int | None = None) -> Citation:
         start = end = None
     title = string(annotation, "title") or string(annotation, "filename")
     return Citation(url=string(annotation, "url"), title=title, start=start, end=end)
+
+
+def annotation_of(citation: Citation) -> dict[str, Any]:
+    """Return a source as an annotation, the inverse of `citation_of`."""
+    # Any: plain JSON.
+    fields = {"url": citation.url or "", "title": citation.title or ""}
+    return {"type": "url_citation", **fields, "start_index": citation.start or 0, "end_index": citation.end or 0}
 
 
 def byte_offsets(text: str, places: Iterable[int]) -> dict[int, int]:

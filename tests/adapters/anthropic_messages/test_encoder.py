@@ -378,6 +378,18 @@ def test_a_compaction():
     assert [] == drops
 
 
+def test_a_compaction_inside_of_an_answer():
+    """
+    What is before it in the answer is reported as not sent.
+    """
+    summary = [B(1, "compaction", content=None), D(1, "compaction_delta", **SUMMARY), X(1)]
+    given = message(answer(*text(0, "Before."), *summary, *text(2, "Go on.")))
+    messages, [(place, reason)] = encoded(USER, given, UserMessage(id="u3", content="Hi"))
+
+    assert [{"role": "assistant", "content": SENT["compaction"]}, ASKED] == messages
+    assert (0, True) == (place, "compaction" in reason)
+
+
 @pytest.mark.parametrize(
     "options", [{"model": "claude-haiku-5-5"}, {"content": None}], ids=["of another model", "that failed"]
 )

@@ -188,6 +188,25 @@ class TestResponse:
 
         assert ("Hi", ErrorKind.INTERRUPTED, True) == (found.text, found.error.kind, found.run.resumable)
 
+    def test_items_of_a_response_in_progress(self):
+        """
+        They do not end those of the stream.
+        """
+        frames = text(0, "Hi", " there")
+        so_far = response(output=[{**MESSAGE, "content": [output_text("Hi")]}])
+        frames.insert(3, frame("in_progress", response=so_far))
+
+        assert ("Hi there", []) == (message(stream(frames)).text, notes(stream(frames)))
+
+    def test_a_document_of_an_unknown_status(self):
+        """
+        Its items are kept, and the answer has not ended.
+        """
+        document = response("requires_thought", output=[{**MESSAGE, "content": [output_text("Hi")]}])
+        found = fold(DIALECT.decode_resource(document, "a1")).last
+
+        assert ("Hi", ErrorKind.INTERRUPTED) == (found.text, found.error.kind)
+
 
 class TestErrors:
     def test_error_and_failure_are_one(self):
@@ -497,6 +516,15 @@ class TestTexts:
 
         assert ("Hi there", ["late-event"]) == (message(data).text, notes(data))
 
+    def test_an_empty_whole_text(self):
+        """
+        It does not replace what came in deltas.
+        """
+        frames = text(0, "Hi", " there")
+        frames[-1]["item"]["content"][0]["text"] = frames[-3]["text"] = frames[-2]["part"]["text"] = ""
+
+        assert "Hi there" == message(stream(frames)).text
+
     def test_ids_that_change(self):
         """
         Items are found by their place (Copilot).
@@ -604,6 +632,14 @@ class TestCalls:
             found.parts[0].error.kind,
             found.parts[0].raw_input,
         )
+
+    def test_the_input_in_the_start_of_a_call(self):
+        """
+        It is kept of a call that was cut before its end.
+        """
+        found = message(body(created(), *hosted(0, **MCP)[:1]))
+
+        assert (MCP["arguments"], CallStatus.FAILED) == (found.parts[0].raw_input, found.parts[0].status)
 
     def test_an_incomplete_call_whose_input_is_an_object(self):
         """

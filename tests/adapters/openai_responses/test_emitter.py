@@ -16,7 +16,20 @@ from assistant_events.testing import durable
 from assistant_events.testing.strategies import loose_events
 from tests.drawn import sessions
 
-from .notation import DIALECT, body, call, created, done, events, message, numbered, reasoning, stream, text
+from .notation import (
+    DIALECT,
+    body,
+    call,
+    created,
+    done,
+    events,
+    message,
+    numbered,
+    output_text,
+    reasoning,
+    stream,
+    text,
+)
 from .samples import OVERLAP, SAMPLES
 
 NO_DOCUMENT = {"lists of tools"}
@@ -84,6 +97,17 @@ def test_the_document_of_an_answer_that_failed():
         document["error"]["code"],
         document["output"][0]["content"][0]["text"],
     )
+
+
+def test_the_document_of_an_answer_that_goes_on():
+    """
+    It is in progress, with the items so far.
+    """
+    running = fold(DIALECT.decoder("a1").feed(SAMPLES["call"][:-900])).last
+    document = DIALECT.emit_resource(running)
+
+    assert (MessageStatus.RUNNING, "in_progress") == (running.status, document["status"])
+    assert ["reasoning", "function_call"] == [item["type"] for item in document["output"]]
 
 
 def test_the_order_of_frames():
@@ -183,13 +207,61 @@ def test_items_of_other_dialects_are_ended_in_turn():
 
 def test_a_text_in_two_fragments():
     """
-    A text that another one has cut begins once, and its end has the whole.
+    A text that another one has cut is one text again, and its item is written when all of it has come.
     """
     _, frames, _ = emitted(events(OVERLAP))
     begun = [each["output_index"] for each in frames if "part.added" in each["type"]]
     whole = [each["text"] for each in frames if each["type"].endswith("_text.done")]
 
-    assert ([0, 1, 2], ["One", "Two", "One more", "So."]) == (begun, whole)
+    assert ([1, 0, 2], ["Two", "One more", "So."]) == (begun, whole)
+
+
+def test_events_of_an_item_with_two_texts():
+    """
+    All of them have the id of the item, which comes with its last text.
+    """
+    _, frames, _ = emitted(events(stream(reasoning(0, "First.", "Second."))))
+    ids = {each.get("item_id", each.get("item", {}).get("id")) for each in frames if "output_index" in each}
+
+    assert {"rs_1"} == ids
+
+
+def test_items_without_a_field():
+    """
+    Which text is their last is known at the end of the answer; then they are written.
+    """
+    item = {"type": "message", "role": "assistant", "content": [output_text("Hi")]}
+    drops, frames, found = emitted(events(stream(done(0, **item))))
+
+    assert ((), "Hi") == (drops, fold(found).last.text)
+    assert [item] == frames[-1]["response"]["output"]
+
+
+def test_events_that_stop_early():
+    """
+    A text whose item has not come whole is written when the events stop, once.
+    """
+    sample = events(SAMPLES["two summaries"])
+    emitter = DIALECT.emitter()
+    at = [each.type for each in sample].index("reasoning.ended")
+    frames = [frame for each in sample[: at + 1] for frame in emitter.emit(each)]
+    last = emitter.close()
+
+    assert [] == [each for each in frames if "delta" in each]
+    assert ["First."] == [each["delta"] for each in last if "delta" in each]
+    assert [] == emitter.close() == DIALECT.emitter().close()
+
+
+def test_calls_of_the_provider_are_shown_before_their_results():
+    """
+    The item of a call begins with its input, and ends with its result.
+    """
+    sample = events(SAMPLES["hosted tools"])
+    emitter = DIALECT.emitter()
+    before = sample[: [each.type for each in sample].index("tool.success")]
+    written = [frame["type"] for each in before for frame in emitter.emit(each)]
+
+    assert "response.output_item.added" == written[-1]
 
 
 @given(st.data())

@@ -17,12 +17,12 @@ from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.aws import AWS_ERRORS, error_in
 from assistant_events.adapters.aws_event_stream import event_in_chunk
 from assistant_events.adapters.base import DecoderBase, StepFacts
+from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.errors import JsonError
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, Usage, read_json
-from assistant_events.values.content import ContentInput
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage, read_json
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
@@ -215,9 +215,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         """Record a result of a tool of the provider; return whether its call is known."""
         call_id = string(fields, "tool_use_id") or ""
         content, sealed = split_sealed(fields.get("content"), words.is_sealed)
-        output: ContentInput = ()
-        if content is not None:
-            output = TextContent(content) if isinstance(content, str) else JsonContent(content)
+        output = read_output(content)
         error = words.result_error(content, is_error=flag(fields, "is_error") is True)
         state = {"type": block.kind, **state, **({"sealed": sealed} if sealed else {})}
         if call_id in self._calls:

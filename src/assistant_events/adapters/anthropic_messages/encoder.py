@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-import attrs
-
 from assistant_events import messages as msg
 from assistant_events.adapters.anthropic_messages.blocks import content_blocks, media_block
 from assistant_events.adapters.anthropic_messages.policy import POLICY
@@ -67,10 +65,8 @@ class AnthropicMessagesEncoder(EncoderBase):
         return {"role": "user", "content": blocks}
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
-        """Return the message of an answer, from its last compaction on: what is before it is in it."""
-        summaries = [place for place, part in enumerate(message.parts) if self.is_summary(part)]
-        sent = attrs.evolve(message, parts=message.parts[summaries[-1] :]) if summaries else message
-        blocks = [block for block in content_blocks(sent) if block.get("text") != ""]
+        """Return the message of an answer."""
+        blocks = [block for block in content_blocks(message) if block.get("text") != ""]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
+from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
 from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, said, string
 from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
-from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
+from assistant_events.values import ErrorInfo, ErrorKind, State, own, write_json
 from assistant_events.values.content import ContentInput
 from assistant_events.values.json_values import wrap
 from assistant_events.values.validators import NO_STATE, as_state
@@ -498,8 +499,7 @@ class ResultStep(StepDecoder):
         """Read what came with the start."""
         self._call_id = string(fields, "call_id") or self._call_id
         self._name = string(fields, "name") or self._name
-        if (result := fields.get("result")) is not None:
-            self._output = TextContent(result) if isinstance(result, str) else JsonContent(thaw(result))
+        self._output = read_output(fields.get("result")) or self._output
         for key in (*vocabulary.DETAILS, "name", "signature"):
             if string(fields, key) or (key != "signature" and string(fields, key) is not None):
                 self._state[key] = fields[key]

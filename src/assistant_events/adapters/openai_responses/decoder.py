@@ -10,33 +10,20 @@ of openai 3.54.0, recordings of 2025-05 to 2026-10, also of servers that speak t
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
-from assistant_events.adapters import json_fields as json
 from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, array, flag, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import Fields, array, count, flag, mapping, mappings, others, said, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
+from assistant_events.adapters.sequence_numbers import SequenceNumbers
 from assistant_events.adapters.text_places import citation_of
-from assistant_events.values import (
-    ErrorInfo,
-    ErrorKind,
-    FinishReason,
-    JsonContent,
-    MediaContent,
-    RemoteRun,
-    TextContent,
-)
-from assistant_events.values.content import ContentInput
-
-_LIMIT = 1 << 31
-"""No service counts its items and events up to here."""
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
 _FLAGS = ("background", "store")
 
@@ -73,33 +60,29 @@ class OpenAIResponsesDecoder(DecoderBase):
 
         self._run_id: str | None = None
         self._flags = {key: self.request.get(key) for key in _FLAGS}
-        self._kinds: dict[int, str] | None = {}
-        """By number, the types of the events; `None` when the numbers are wrong."""
-
-        self._last_number = -1
-        self.frame_ids.clear()
+        self._numbers = SequenceNumbers(self.frame_ids)
 
     @property
     def last_sequence_number(self) -> int | None:
         """Number of the last event, after which the stream can be resumed; `None` when none had a number."""
         self.catch_up()
-        return self._last_number if self._last_number >= 0 else None
+        return self._numbers.last
 
     def on_skipped(self, counted: Fields) -> None:
         """Take the number of the last delta on the fast path."""
-        self._last_number = max(self._last_number, _index(counted, "sequence_number") or -1)
+        self._numbers.add(count(counted, "sequence_number"))
 
     def on_event(self, event: Fields) -> None:
         """Read one event."""
         kind = string(event, "type") or self.frame_name() or ""
-        if self._is_repeated(event, kind):
+        if self._numbers.is_repeated(count(event, "sequence_number"), kind):
             return
         name, _, verb = kind.removeprefix("response.").partition(".")
         match verb:
             case "added" | "delta" | "done" | "annotation.added" if name in words.TEXT_EVENTS:
                 self._on_text(event, words.TEXT_EVENTS[name], verb)
             case "added" | "done" if name == "output_item":
-                self._on_item(_index(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
+                self._on_item(count(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
             case "" if name in words.ENDS:
                 beside = others(event, ("type", "sequence_number", "response"))
                 self._on_end({**beside, **mapping(event, "response")}, name)
@@ -123,40 +106,14 @@ class OpenAIResponsesDecoder(DecoderBase):
         resumable = self.response_flag("background") is True
         return RemoteRun(id=self._run_id, resumable=resumable, kind="response") if self._run_id else None
 
-    def resource_events(self, resource: Fields) -> Iterator[Fields]:
-        """Yield the events of a stream with the content of a response, or of an error document."""
+    def resource_events(self, resource: Fields) -> tuple[Fields, ...]:
+        """Return the last event of the stream of a response; an error document is an event."""
         if string(resource, "object") != "response" and "error" in resource and "output" not in resource:
-            yield {**resource, "type": "error"}
-            return
+            return ({**resource, "type": "error"},)
         status = string(resource, "status") or "completed"
-        yield {"type": "response.created", "response": {**resource, "output": (), "usage": None}}
-        if status in words.ENDS:
-            yield {"type": f"response.{status}", "response": resource}
-            return
-        for index, item in enumerate(mappings(resource, "output")):
-            verb = "done" if string(item, "status") in (None, "completed") else "added"
-            yield {"type": f"response.output_item.{verb}", "output_index": index, "item": item}
+        return ({"type": f"response.{status if status in words.ENDS else 'in_progress'}", "response": resource},)
 
     # -- the response
-
-    def _is_repeated(self, event: Fields, kind: str) -> bool:
-        """
-        Return whether an event came before, as after a resumption that began too early.
-
-        Behind proxies the numbers may be wrong: one that belonged to an event of another type ends the trust in them.
-        """
-        number = _index(event, "sequence_number")
-        if number is None or self._kinds is None:
-            return False
-        serial, kind = b"%d" % number, "delta" if kind.endswith(".delta") else kind
-        if serial not in self.frame_ids:
-            self.frame_ids.add(serial)
-            self._kinds[number] = kind
-            self._last_number = max(self._last_number, number)
-            return False
-        is_same = self._kinds.get(number, "delta") == kind
-        self._kinds = self._kinds if is_same else None
-        return is_same
 
     def response_flag(self, key: str) -> bool | None:
         """Return a flag of the response, or of the request where the response does not repeat it."""
@@ -170,6 +127,7 @@ class OpenAIResponsesDecoder(DecoderBase):
                 return
             self.replay_begins()
         self._learn(response)
+        self._read_output(response, "in_progress", None)
 
     def _learn(self, response: Fields) -> None:
         # The first id counts: Copilot changes it with every event.
@@ -185,15 +143,11 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._learn(response)
         raw = string(response, "status")
         status = raw if raw in words.ENDS else name
-        self._read_output(mappings(response, "output"), is_whole=status != "incomplete")
-        if status == "failed":
-            self.fail_step(ERRORS.read_document(response))
-        elif status == "cancelled":
-            self.fail_step(ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled"))
-        else:
-            self._finish(status, raw)
-
-    def _finish(self, status: str, raw: str | None) -> None:
+        self._read_output(response, *(("in_progress",) if status == "incomplete" else ()))
+        if status in ("failed", "cancelled"):
+            cancelled = ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled")
+            self.fail_step(cancelled if status == "cancelled" else ERRORS.read_document(response))
+            return
         for item in self._items.values():
             if not item.ended:
                 self._end(item, is_done=False, is_cut=status != "completed" and not item.whole)
@@ -216,27 +170,29 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Read an item, and return it. Not by its id first: Copilot changes it with every event."""
         kind, item_id = string(fields, "type") or "", string(fields, "id")
         item = self._at.get(item_id if index is None else index)
-        if item is not None and item.ended and item.kind == kind and item.fields.get("id") == item_id:
+        if item is not None and item.ended and (item.kind, item.fields.get("id")) == (kind, item_id):
             return item  # the same again
         if item is None or item.ended or item.kind != kind:
             self.ensure_started()
             number = max(self._items, default=-1) + 1 if index is None or index in self._items else index
-            item = _Open(kind, {"i": number}, words.INPUTS.get(kind, ""))
+            item = _Open(kind, {"i": number})
             self._items[number] = self._at[number if index is None else index] = item
         if item_id:
             self._at[item_id] = item
         # What changes until its end is not taken over from its start.
-        early = () if is_done else ("encrypted_content",)
-        item.fields = others(item.fields, ("status",)) | others(fields, words.OF_HELPERS, early)
+        item.fields.pop("status", None)
+        item.learn(fields if is_done else others(fields, ("encrypted_content",)))
         if kind == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
             self.recorder.begin(item, kind, item.state)
         elif kind in words.TOOLS:
+            tool, item.hosted = words.TOOLS[kind], words.is_hosted(kind, item.fields)
+            item.awaits = tool.answer if item.hosted and tool.host == "provider" else ""
             self.recorder.tool_input(
                 string(item.fields, "call_id") or string(item.fields, "id") or None,
-                words.TOOLS[kind].name or string(item.fields, "name"),
+                tool.name or string(item.fields, "name"),
                 key=item,
-                provider_executed=words.is_hosted(kind, item.fields),
+                provider_executed=item.hosted,
                 state=item.state,
             )
         if is_done:
@@ -245,7 +201,7 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _item_of(self, event: Fields, kind: str) -> _Open | None:
         """Return the open item of an event about an item of this type; a late event has none."""
-        index, item_id = _index(event, "output_index"), string(event, "item_id")
+        index, item_id = count(event, "output_index"), string(event, "item_id")
         item = self._at.get(item_id if index is None else index)
         if item is None and index is None:
             item = next((each for each in reversed(self._items.values()) if each.kind == kind and not each.ended), None)
@@ -256,44 +212,44 @@ class OpenAIResponsesDecoder(DecoderBase):
             return None
         return item
 
-    def _read_output(self, output: list[Fields], *, is_whole: bool) -> None:
-        """Read the items of the last response, which count where the stream has not ended them."""
-        count = len(self._items)
-        for index, fields in enumerate(output):
+    def _read_output(self, response: Fields, *unfinished: str | None) -> None:
+        """Read the items that the stream has not ended; those of an *unfinished* status do not end here."""
+        known = len(self._items)
+        for index, fields in enumerate(mappings(response, "output")):
             named = self._at.get(string(fields, "id"))
-            item = named or (self._at.get(index) if index < count else None)
+            item = named or (self._at.get(index) if index < known else None)
             is_open = item is not None and not item.ended and item.kind == string(fields, "type")
-            if is_open or (item is None and index >= count):
-                is_done = is_whole or string(fields, "status") != "in_progress"
+            if is_open or (item is None and index >= known):
+                is_done = string(fields, "status") not in unfinished
                 self._on_item(index if named is None else None, fields, is_done=is_done)
 
     def _end(self, item: _Open, *, is_done: bool = True, is_cut: bool = False) -> None:
         """End an item; not *is_done* without its end from the provider, *is_cut* without the rest of its input."""
         item.ended = True
-        if item.kind in words.TOOLS:
-            self._take_text(item, string(item.fields, item.field))
-            is_cut = is_cut or string(item.fields, "status") == "incomplete"
-            self.recorder.end_tool_input(None, item.final_state(), self._input(item), complete=not is_cut, key=item)
-            is_missing = item.kind in words.WITH_OUTPUT_ITEM and words.tool_error(item.fields) is None
-            if is_done and not is_cut and not is_missing and words.is_hosted(item.kind, item.fields):
-                tool = words.TOOLS[item.kind]
-                self._record_result(item, item, "" if tool.answer else tool.output, item.state)
-        elif item.kind in words.WITH_TEXTS:
-            self._read_parts(item)
-            self._keep(item)
-            for key in (item, *item.parts):
-                self.recorder.end(key)
-        elif (call := self._call_of(item)) is not None:
-            call.answered = True
+        call = self._call_of(item)
+        if call is not None:
+            call.awaits = ""
             self._record_result(call, item, words.ANSWERS[item.kind], item.final_state())
-        else:
+            return
+        tool = words.TOOLS.get(item.kind)
+        if tool is None:
             self._keep(item)
+            for part in item.parts or [item]:
+                self.recorder.end(part.key)
+            return
+        self._complete(item)
+        is_cut = is_cut or string(item.fields, "status") == "incomplete"
+        self.recorder.end_tool_input(None, item.final_state(), self._input(item), complete=not is_cut, key=item)
+        if item.hosted and is_done and not is_cut and (not item.awaits or words.tool_error(item.fields)):
+            self._record_result(item, item, "" if tool.answer else tool.output, item.state)
 
     def _keep(self, item: _Open) -> None:
-        """Give the recorder the state of an item that ends: that of a message or reasoning is in its last part."""
+        """Give the recorder what is known of an item that ends: of a message or reasoning, its last part has it."""
         if item.kind in words.TOOLS:
+            self._complete(item)
             self.recorder.keep(item, item.final_state())
         elif item.kind in words.WITH_TEXTS:
+            self._read_parts(item)
             if not item.parts:
                 self.recorder.begin(item, words.WITH_TEXTS[item.kind], item.state)
             for part in item.parts:
@@ -312,20 +268,21 @@ class OpenAIResponsesDecoder(DecoderBase):
         fields = mapping(event, "part")
         kind = kind or string(fields, "type") or ""
         about = words.TEXTS.get(kind)
-        if about is None and kind not in words.TOOLS:
+        if kind not in words.FIELDS:
             return  # the item has the parts of unknown types
         item = self._item_of(event, kind if about is None else about.item)
         if item is None:
             return
-        text = item if about is None else self._part(item, about, _index(event, words.INDEXES[about.where]))
+        text = item if about is None else self._part(item, kind, count(event, f"{about.where}_index"))
         if verb == "delta":
             self._on_delta(event, text)
         elif verb == "annotation.added":
             text.fields["annotations"] = [*array(text.fields, "annotations"), mapping(event, "annotation")]
-        elif verb == "done" and about is None:
-            self._take_text(text, string(event, text.field))
         elif verb == "done":
-            self._take(text, fields or {key: event[key] for key in (text.field, "logprobs") if key in event})
+            field = words.FIELDS[text.kind]
+            text.learn(fields or {key: event[key] for key in (field, "logprobs") if key in event})
+            text.whole = text.whole or string(text.fields, field) is not None
+            self._complete(text)
 
     def _on_delta(self, event: Fields, text: _Open) -> None:
         if text.whole:
@@ -346,24 +303,18 @@ class OpenAIResponsesDecoder(DecoderBase):
             add = self.recorder.text if words.TEXTS[text.kind].item == "message" else self.recorder.reasoning
             add(delta, key=text.key, state=text.state)
 
-    def _take(self, text: _Open, fields: Fields) -> None:
-        """Take what is known of a whole part."""
-        shorter = [key for key in fields if len(array(fields, key)) < len(array(text.fields, key))]
-        text.fields |= others(fields, words.OF_HELPERS, shorter)
-        self._take_text(text, string(fields, text.field))
+    def _complete(self, text: _Open) -> None:
+        """Take the whole of a text, which wins over its deltas; an empty one does not."""
+        whole = string(text.fields, words.FIELDS.get(text.kind, ""))
+        if whole and not text.has_text:
+            self._add(text, whole)
+        elif whole:
+            self.replace_text(text.key, whole)
 
-    def _take_text(self, text: _Open, whole: str | None) -> None:
-        """Take the whole of a text, which wins over its deltas; an empty input does not."""
-        if whole is not None:
-            text.whole = True
-            if not text.has_text:
-                self._add(text, whole)
-            elif whole or text.index is not None:
-                self.replace_text(text.key, whole)
-
-    def _part(self, item: _Open, about: words.Text, index: int | None, place: int = -1) -> _Open:
+    def _part(self, item: _Open, kind: str, index: int | None, place: int = -1) -> _Open:
         """Return the part with an index, or without one that at a place; it begins unless it has."""
-        parts = [part for part in item.parts if words.TEXTS[part.kind].where == about.where]
+        where = words.TEXTS[kind].where
+        parts = [part for part in item.parts if words.TEXTS[part.kind].where == where]
         found = parts[place:][:1] if index is None else [part for part in parts if part.index == index]
         if found:
             return found[0]
@@ -371,8 +322,8 @@ class OpenAIResponsesDecoder(DecoderBase):
             if "type" in before.fields and not before.ended:  # all of it has come
                 self._keep_part(before)
                 self.recorder.end(before.key)
-        state = {**item.state, words.INDEXES[about.where]: len(parts)}
-        part = _Open(about.type, state, about.field, len(parts) if index is None else index)
+        state = {**item.state, f"{where}_index": len(parts)}
+        part = _Open(kind, state, len(parts) if index is None else index)
         part.key = part if item.parts else item
         item.parts.append(part)
         self.recorder.begin(part.key, words.WITH_TEXTS[item.kind], state)
@@ -380,16 +331,15 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _read_parts(self, item: _Open) -> None:
         """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
-        for where in words.INDEXES:
-            known = [
-                (about, fields) for fields in mappings(item.fields, where) if (about := item.text_in(where, fields))
-            ]
-            for place, (about, fields) in enumerate(known):
-                self._take(self._part(item, about, None, place), fields)
+        for where in words.ARRAYS:
+            texts = [part for part in mappings(item.fields, where) if words.is_text(item.kind, where, part)]
+            for place, part in enumerate(texts):
+                self._part(item, part["type"], None, place).learn(part)
 
     def _keep_part(self, part: _Open) -> None:
         if not part.ended:
             part.ended = True
+            self._complete(part)
             opened = self.recorder.open_of(part.key)
             length = 0 if opened is None else opened.buffer.length
             annotations = [each for each in mappings(part.fields, "annotations") if string(each, "type") != "file_path"]
@@ -403,28 +353,20 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Return the input of a call where it is not JSON text."""
         tool, opened = words.TOOLS[call.kind], self.recorder.open_of(call)
         if tool.form == "fields":
-            return {key: call.fields[key] for key in tool.input if key in call.fields}
-        return {call.field: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
+            return {key: call.fields[key] for key in tool.input.split() if key in call.fields}
+        return {tool.input: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
 
     def _call_of(self, result: _Open) -> _Open | None:
         """Return the call of the provider that an item is the result of; `None` for other items, and unknown calls."""
         for call in self._items.values() if result.kind in words.ANSWERS else ():
-            is_its = call.kind in words.TOOLS and words.TOOLS[call.kind].answer == result.kind and not call.answered
-            same = string(call.fields, "call_id") == string(result.fields, "call_id")
-            if is_its and same and words.is_hosted(call.kind, call.fields):
+            if call.awaits == result.kind and string(call.fields, "call_id") == string(result.fields, "call_id"):
                 return call
         return None
 
     def _record_result(self, call: _Open, item: _Open, field: str, state: dict[str, Any]) -> None:
         """Record the result of a call of the provider, which a field of an item has."""
-        value, image = item.fields.get(field), None
-        if item.kind == "image_generation_call":
-            image = json.base64_bytes(string(item.fields, field))
-        output: ContentInput = () if value is None else JsonContent(value)
-        if image and b64encode(image).decode() == value:
-            output = MediaContent(data=image, media_type=f"image/{string(item.fields, 'output_format') or 'png'}")
-        elif isinstance(value, str):
-            output = TextContent(value)
+        image = f"image/{string(item.fields, 'output_format') or 'png'}"
+        output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
         self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call)
 
 
@@ -435,9 +377,6 @@ class _Open:
     kind: str
     state: dict[str, Any]  # Any: plain JSON, as below
     """State of all its fragments."""
-
-    field: str = ""
-    """The field of its text or input; empty when it has none."""
 
     index: int | None = None
     """Index of a part in events, which is not always its place; `None` for an item."""
@@ -454,29 +393,28 @@ class _Open:
     """Whether all of its text or input has come; `has_text`: whether any has."""
 
     ended: bool = False
-    answered: bool = False
-    """Whether the result of a call has come as another item."""
+    hosted: bool = False
+    """Whether the provider runs the call."""
 
-    def text_in(self, where: words.PartList, part: Fields) -> words.Text | None:
-        """Return what a part of an item is; `None` when such an item has no texts of its type there."""
-        about = words.TEXTS.get(string(part, "type") or "")
-        return about if about is not None and (about.item, about.where) == (self.kind, where) else None
+    awaits: str = ""
+    """Type of the item that is to bring the result of the call; empty when none is."""
+
+    def learn(self, fields: Fields) -> None:
+        """Take what an event has of it; a shorter array is not the whole."""
+        arrays = [(key, value) for key, value in self.fields.items() if type(value) is list]
+        longer = [key for key, value in arrays if len(array(fields, key)) < len(value)]
+        self.fields |= others(fields, words.OF_HELPERS, longer)
 
     def final_state(self) -> dict[str, Any]:
         """Return the state of a part, item or result at its end, with the fields that events have no words for."""
+        more = others(self.fields, words.OWN_FIELDS[self.kind])
         facts: dict[str, Any] = {"type": None if self.kind in words.WITHOUT_TYPE else self.kind}
-        own = words.OWN_FIELDS[self.kind]
         if self.index is not None:
-            more = {"annotations": self.fields.get("annotations"), "part": others(self.fields, own)}
-            return {**self.state, **{key: value for key, value in {**facts, **more}.items() if value}}
-        facts["item_id"] = string(self.fields, "id")
-        for where in words.INDEXES if self.kind in words.WITH_TEXTS else ():
-            facts[where] = [part for part in mappings(self.fields, where) if not self.text_in(where, part)]
-        known = {key: value for key, value in facts.items() if value}
-        return {**self.state, **known, **others(self.fields, own)}
-
-
-def _index(event: Fields, key: str) -> int | None:
-    """Return the number of an item or event; `None` for one that no service uses."""
-    number = json.integer(event, key)
-    return number if number is not None and 0 <= number < _LIMIT else None
+            facts |= {"annotations": self.fields.get("annotations"), "part": more}
+            more = {}
+        else:
+            facts["item_id"] = string(self.fields, "id")
+            for where in words.ARRAYS if self.kind in words.WITH_TEXTS else ():
+                parts = mappings(self.fields, where)
+                facts[where] = [part for part in parts if not words.is_text(self.kind, where, part)]
+        return {**self.state, **{key: value for key, value in facts.items() if value}, **more}

@@ -29,9 +29,6 @@ _IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"
 ALONE: Final = "The item that it led to is not there, and without one it is refused."
 """Why a reasoning is not sent at the end of an answer."""
 
-SUMMED_UP: Final = "A compaction of the service that follows has it."
-"""Why what is before a compaction is not sent."""
-
 
 class OpenAIResponsesEncoder(EncoderBase):
     """
@@ -139,27 +136,16 @@ class OpenAIResponsesEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """
-        Return what is before the last compaction, and the reasonings whose following item is not sent.
-
-        Calls of the app before a compaction stay, for their results are sent.
-        """
-        others = {number_of(part.state, "i") for part in message.parts if not isinstance(part, msg.ReasoningPart)}
+        """Return the reasonings whose following item is not sent."""
+        others = [number_of(part.state, "i") for part in message.parts if not isinstance(part, msg.ReasoningPart)]
         sent = {number_of(part.state, "i") for _, part in parts if self.unsendable(part) is None}
-        summaries = [place for place, part in parts if self.is_summary(part)]
-        calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
-        first = min([summaries[-1], *calls]) if summaries else 0
         found: dict[int, DropReason | str] = {}
         for place, part in parts:
             number = number_of(part.state, "i")
-            if place < first:
-                found[place] = SUMMED_UP
-            elif isinstance(part, msg.ReasoningPart) and number is not None:
+            if isinstance(part, msg.ReasoningPart) and number is not None:
                 following = min([other for other in others if other is not None and other > number], default=None)
-                if following is None:
-                    found[place] = ALONE
-                elif following not in sent:
-                    found[place] = DropReason.LINKED
+                if following is None or following not in sent:
+                    found[place] = ALONE if following is None else DropReason.LINKED
         return found
 
     def has_place(self, part: msg.Part) -> bool:

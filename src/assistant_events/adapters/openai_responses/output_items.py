@@ -17,6 +17,7 @@ from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, content_blocks, joined_state, number_of
 from assistant_events.adapters.json_fields import mapping, others, string
 from assistant_events.adapters.openai_responses import vocabulary as words
+from assistant_events.adapters.text_places import annotation_of
 from assistant_events.history import has_result
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values import thaw, write_json
@@ -40,11 +41,7 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     fields = {**({"id": state["item_id"]} if state.get("item_id") else {}), **others(state, _OF_PARTS)}
     match kind:
         case "text" | "reasoning":
-            texts = write_texts(parts)
-            arrays = {
-                where: [texts[at] for at in sorted(texts) if at[0] == where] + fields.pop(where, [])
-                for where in words.INDEXES
-            }
+            arrays = {where: texts + fields.pop(where, []) for where, texts in _arrays(parts).items()}
             if kind == "text":
                 return {"type": "message", "role": "assistant", **fields, "content": arrays["content"]}
             content = {"content": arrays["content"]} if arrays["content"] else {}
@@ -64,27 +61,6 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             assert_never(never)
 
 
-def place_of(part: TextPart) -> tuple[words.PartList, int] | None:
-    """Return the array of an item, and the index in it, that hold the text of a part; an empty one may have none."""
-    for where, key in words.INDEXES.items():
-        if key in part.state:
-            return where, number_of(part.state, key) or 0
-    # Of another dialect, or the start of a reasoning that was cut by another one.
-    return ("content" if isinstance(part, msg.TextPart) else "summary", 0) if part.text else None
-
-
-def write_texts(parts: Sequence[TextPart]) -> dict[tuple[words.PartList, int], Item]:
-    """Return the texts of messages or reasonings as parts of their item, by their places; at one place they are one."""
-    texts: dict[tuple[words.PartList, int], Item] = {}
-    for part in parts:
-        place = place_of(part)
-        if place is not None:
-            written, known = _text(part), texts.get(place, {})
-            field = words.TEXTS[written["type"]].field
-            texts[place] = {**known, **written, field: f"{known.get(field, '')}{part.text}"}
-    return texts
-
-
 def kind_of_call(call: msg.ToolPart) -> str:
     """Return the type of the item of a call. Calls that other providers ran are written as those of a server."""
     otherwise = "mcp_call" if call.provider_executed else "function_call"
@@ -92,17 +68,29 @@ def kind_of_call(call: msg.ToolPart) -> str:
     return kind if kind in words.TOOLS else otherwise
 
 
-def _text(part: TextPart) -> Item:
+def _arrays(parts: Sequence[TextPart]) -> dict[str, list[Item]]:
+    """Return the texts of messages or reasonings in the arrays of their item; at one place they are one."""
+    texts: dict[tuple[str, int], Item] = {}
+    for part in parts:
+        is_summary = isinstance(part, msg.ReasoningPart) and "content_index" not in part.state
+        where = "summary" if is_summary else "content"
+        index = number_of(part.state, f"{where}_index")
+        if index is not None or part.text:  # else the start of a reasoning that was cut by another one
+            at, written = (where, index or 0), _text(part, where)
+            known, field = texts.get(at, {}), words.FIELDS[written["type"]]
+            texts[at] = {**known, **written, field: f"{known.get(field, '')}{part.text}"}
+    return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in words.ARRAYS}
+
+
+def _text(part: TextPart, where: str) -> Item:
     state = part.state
     if isinstance(part, msg.ReasoningPart):
-        kind = "reasoning_text" if "content_index" in state else "summary_text"
+        kind = "summary_text" if where == "summary" else "reasoning_text"
     else:
         kind = "refusal" if state.get("type") == "refusal" else "output_text"
-    item: Item = {"type": kind, words.TEXTS[kind].field: part.text}
+    item: Item = {"type": kind, words.FIELDS[kind]: part.text}
     if isinstance(part, msg.TextPart) and kind == "output_text":
-        item["annotations"] = thaw(state.get("annotations", [])) or [
-            words.annotation_of(each) for each in part.citations
-        ]
+        item["annotations"] = thaw(state.get("annotations", [])) or list(map(annotation_of, part.citations))
         item |= thaw({key: part.details[key] for key in ("logprobs",) if part.details.get(key)})
     return {**item, **thaw(mapping(state, "part"))}
 
@@ -110,16 +98,15 @@ def _text(part: TextPart) -> Item:
 def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
     kind = kind_of_call(call)
     tool = words.TOOLS[kind]
-    [first, *_] = tool.input
     item: Item = {"type": kind, **_call_id(call), **fields, **({} if tool.name else {"name": call.name})}
     arguments: dict[str, Any] = thaw(call.input or NO_FIELDS)
     if tool.form == "fields":
-        item |= {key: value for key, value in arguments.items() if key in tool.input}
+        item |= {key: value for key, value in arguments.items() if key in tool.input.split()}
     elif tool.form == "text":
-        item[first] = arguments.get(first, call.raw_input)
+        item[tool.input] = arguments.get(tool.input, call.raw_input)
     else:
         is_text = call.input is None or (call.raw_input and parse_input(call.raw_input)[0] == call.input)
-        item[first] = call.raw_input if is_text else write_json(call.input).decode()
+        item[tool.input] = call.raw_input if is_text else write_json(call.input).decode()
     if has_result(call):
         if tool.output and not tool.answer and call.output:
             item[tool.output] = output_value(call)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
+from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
 INCOMPLETE: Final = by_word(
     {
@@ -79,36 +80,28 @@ ENDS: Final = names("completed incomplete failed cancelled")
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
 """Statuses of a response in progress."""
 
-PartList: TypeAlias = Literal["content", "summary"]
+ARRAYS: Final = ("content", "summary")
 """The two arrays of an item that hold texts."""
-
-INDEXES: Final[dict[PartList, str]] = {"content": "content_index", "summary": "summary_index"}
-"""By array, the field of the index, in events and in state."""
 
 
 class Text(NamedTuple):
     """A type of text parts."""
 
-    type: str
     item: str
     """Type of the item that has them."""
 
-    where: PartList
-    field: str
-    """The field of the text, in the part and in the `done` event."""
+    where: str
+    """The array that has them."""
 
     event: str
     """Name of the events about the text, without `response.` and what happens."""
 
 
 TEXTS: Final = {
-    text.type: text
-    for text in (
-        Text("output_text", "message", "content", "text", "output_text"),
-        Text("refusal", "message", "content", "refusal", "refusal"),
-        Text("reasoning_text", "reasoning", "content", "text", "reasoning_text"),
-        Text("summary_text", "reasoning", "summary", "text", "reasoning_summary_text"),
-    )
+    "output_text": Text("message", "content", "output_text"),
+    "refusal": Text("message", "content", "refusal"),
+    "reasoning_text": Text("reasoning", "content", "reasoning_text"),
+    "summary_text": Text("reasoning", "summary", "reasoning_summary_text"),
 }
 """By type of a part."""
 
@@ -126,10 +119,10 @@ class Tool(NamedTuple):
     """Name of the tool; empty where the item has a `name`."""
 
     form: Literal["json", "text", "fields"]
-    """Whether the input is JSON text, free text in one field, or all the fields."""
+    """Whether the input is JSON text or free text in one field, which streams, or all the fields."""
 
-    input: tuple[str, ...]
-    """Fields of the input."""
+    input: str
+    """Fields of the input, with blanks between them."""
 
     answer: str = ""
     """Type of the item with the result, the app's or the provider's; empty when the same item has it."""
@@ -139,24 +132,22 @@ class Tool(NamedTuple):
 
 
 TOOLS: Final = {
-    "function_call": Tool("app", "", "json", ("arguments",), "function_call_output"),
-    "custom_tool_call": Tool("app", "", "text", ("input",), "custom_tool_call_output"),
-    "computer_call": Tool(
-        "app", "computer", "fields", ("action", "actions", "pending_safety_checks"), "computer_call_output"
-    ),
-    "local_shell_call": Tool("app", "local_shell", "fields", ("action",), "local_shell_call_output"),
-    "shell_call": Tool("provider", "shell", "fields", ("action",), "shell_call_output"),
-    "apply_patch_call": Tool("app", "apply_patch", "fields", ("operation",), "apply_patch_call_output"),
-    "tool_search_call": Tool("provider", "tool_search", "fields", ("arguments",), "tool_search_output", "tools"),
+    "function_call": Tool("app", "", "json", "arguments", "function_call_output"),
+    "custom_tool_call": Tool("app", "", "text", "input", "custom_tool_call_output"),
+    "computer_call": Tool("app", "computer", "fields", "action actions pending_safety_checks", "computer_call_output"),
+    "local_shell_call": Tool("app", "local_shell", "fields", "action", "local_shell_call_output"),
+    "shell_call": Tool("provider", "shell", "fields", "action", "shell_call_output"),
+    "apply_patch_call": Tool("app", "apply_patch", "fields", "operation", "apply_patch_call_output"),
+    "tool_search_call": Tool("provider", "tool_search", "fields", "arguments", "tool_search_output", "tools"),
     "mcp_approval_request": Tool(
-        "app", "mcp_approval", "fields", ("server_label", "name", "arguments"), "mcp_approval_response"
+        "app", "mcp_approval", "fields", "server_label name arguments", "mcp_approval_response"
     ),
-    "program": Tool("provider", "program", "text", ("code",), "program_output", "result"),
-    "mcp_call": Tool("provider", "", "json", ("arguments",)),
-    "web_search_call": Tool("provider", "web_search", "fields", ("action", "arguments"), output=""),
-    "file_search_call": Tool("provider", "file_search", "fields", ("queries",), output="results"),
-    "code_interpreter_call": Tool("provider", "code_interpreter", "text", ("code",), output="outputs"),
-    "image_generation_call": Tool("provider", "image_generation", "fields", ("revised_prompt",), output="result"),
+    "program": Tool("provider", "program", "fields", "code", "program_output", "result"),
+    "mcp_call": Tool("provider", "", "json", "arguments"),
+    "web_search_call": Tool("provider", "web_search", "fields", "action arguments", output=""),
+    "file_search_call": Tool("provider", "file_search", "fields", "queries", output="results"),
+    "code_interpreter_call": Tool("provider", "code_interpreter", "text", "code", output="outputs"),
+    "image_generation_call": Tool("provider", "image_generation", "fields", "revised_prompt", output="result"),
 }
 """By type of an item that is a call."""
 
@@ -166,18 +157,18 @@ ANSWERS: Final = {tool.answer: tool.output for tool in TOOLS.values() if tool.an
 WITH_OUTPUT_ITEM: Final = {kind for kind, tool in TOOLS.items() if tool.host == "provider" and tool.answer}
 """Types of calls of which the provider sends the result as an item of its own, when it ran them."""
 
+INPUTS: Final = {kind: tool.input for kind, tool in TOOLS.items() if tool.form != "fields"}
+"""By type of a call whose input is text, the field of the input."""
+
+FIELDS: Final = {**dict.fromkeys(TEXTS, "text"), "refusal": "refusal", **INPUTS}
+"""The same by type of a part as well, also in its `done` event."""
+
 TEXT_EVENTS: Final = {
     **{text.event: kind for kind, text in TEXTS.items()},
-    "function_call_arguments": "function_call",
-    "custom_tool_call_input": "custom_tool_call",
-    "mcp_call_arguments": "mcp_call",
-    "code_interpreter_call_code": "code_interpreter_call",
+    **{f"{kind}_{field}": kind for kind, field in INPUTS.items()},
     **dict.fromkeys(("content_part", "reasoning_part", "reasoning_summary_part"), ""),
 }
 """By the name of events about a text or an input, its type; empty for those about a part, which has its own."""
-
-INPUTS: Final = {kind: tool.input[0] for kind, tool in TOOLS.items() if tool.form != "fields"}
-"""By type of a call whose input is text, the field of the input."""
 
 WITHOUT_NEWS: Final = names(
     "mcp_list_tools compaction shell_call_command shell_call_output_content apply_patch_call_operation_diff keepalive "
@@ -189,10 +180,10 @@ RESERVED: Final = names("type i id call_id orphan item_id part content_index sum
 """Keys of state that no field of an item may take."""
 
 OWN_FIELDS: Final[dict[str, Collection[str]]] = {
-    **{kind: {"type", text.field, "annotations", "logprobs"} for kind, text in TEXTS.items()},
+    **{kind: {"type", FIELDS[kind], "annotations", "logprobs"} for kind in TEXTS},
     **dict.fromkeys(WITH_TEXTS, RESERVED | {"content", "summary", "role"}),
     **{
-        kind: RESERVED.union(tool.input, ("" if tool.answer else tool.output, tool.name or "name"))
+        kind: RESERVED.union(tool.input.split(), ("" if tool.answer else tool.output, tool.name or "name"))
         for kind, tool in TOOLS.items()
     },
     **{kind: RESERVED | {field} for kind, field in ANSWERS.items()},
@@ -204,6 +195,12 @@ WITHOUT_TYPE: Final = {*WITH_TEXTS, *TEXTS, "function_call"} - {"refusal"}
 
 OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
+
+
+def is_text(item: str, where: str, part: Fields) -> bool:
+    """Return whether items of this type have the part in that array as a text."""
+    about = TEXTS.get(string(part, "type") or "")
+    return about is not None and (about.item, about.where) == (item, where)
 
 
 def is_hosted(kind: str, item: Fields) -> bool:
@@ -222,19 +219,11 @@ def is_hosted(kind: str, item: Fields) -> bool:
 
 def tool_error(item: Fields) -> ErrorInfo | None:
     """Return the error of a call of the provider; `None` when it succeeded."""
-    error = item.get("error")
-    if error is None and string(item, "status") != "failed":
+    error = error_of(item)
+    if not error and string(item, "status") != "failed":
         return None
-    fields = mapping(item, "error")
-    message = error if isinstance(error, str) else string(fields, "message")
-    return ErrorInfo(kind=ErrorKind.TOOL, message=message or "the tool failed", code=string(fields, "code"))
-
-
-def annotation_of(citation: Citation) -> dict[str, Any]:
-    """Return a citation as an annotation."""
-    # Any: plain JSON.
-    fields = {"url": citation.url or "", "title": citation.title or ""}
-    return {"type": "url_citation", **fields, "start_index": citation.start or 0, "end_index": citation.end or 0}
+    message = string(error, "message") or "the tool failed"
+    return ErrorInfo(kind=ErrorKind.TOOL, message=message, code=string(error, "code"))
 
 
 def detect(document: Fields) -> bool:
