@@ -89,7 +89,11 @@ async def _routes(count: int) -> AsyncIterator[tuple[SqliteStore, MemoryLive, Ch
     with TemporaryDirectory() as folder, SqliteStore(Path(folder) / "chat.db", synchronous="normal") as store:
         async with MemoryLive(store) as live:
             turns = Turns(store, move, client=client, live=live)
-            yield store, live, ChatRoutes(store, turns, live, authorize=authorize, max_streams_per_owner=count)
+            yield (
+                store,
+                live,
+                ChatRoutes(store, turns, live, authorize=authorize, max_streams_per_owner=count, heartbeat_s=3600),
+            )
 
 
 async def _waiting(count: int) -> list[Figure]:
