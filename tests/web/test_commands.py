@@ -275,6 +275,7 @@ def test_edit():
             await until(lambda: texts(app) == ["Good evening", "Bye"])
 
             assert 202 == answer.status
+            assert "p2" == fold(app.store.read("s1")).messages[0].id
             assert 409 == (await app.ada.post("/sessions/s1/edit", edit)).status
 
     run(main())
