@@ -72,8 +72,8 @@ class Session(Core[EventStream]):
         Raises:
             ClaimedError: Another living worker holds the session.
         """
-        await self._hold(held=True)
         try:
+            await self._hold(held=True)
             yield
         finally:
             await self._hold(held=False)

@@ -1,0 +1,63 @@
+"""
+Stops of a session, where no turn is made in this process.
+"""
+
+import asyncio
+
+from assistant_events import Awaits
+from assistant_events.messages import close_message, interrupted
+from assistant_events.session import Session
+from assistant_events.stores import MemoryStore
+from tests.session.moves import RUN, left_by_a_dead_worker, run, with_run
+from tests.session.scripted import Provider
+
+
+def test_two_stops_at_once():
+    """
+    One of them ends the turn, the other finds it ended.
+    """
+
+    async def main():
+        store = MemoryStore()
+        session = await Session.open(store, "s1")
+        await session.prompt("Hi")
+        sessions = [await Session.open(store, "s1") for _ in range(2)]
+        stops = await asyncio.gather(*[each.stop() for each in sessions], session.stop(), session.stop())
+
+        assert [0, 0, 0, 2] == sorted(len(records) for records in stops)
+        assert ["prompt.submitted", "step.started", "step.failed"] == [record.event.type for record in store.read("s1")]
+
+    run(main())
+
+
+def test_a_stop_of_a_session_that_was_opened_before():
+    """
+    It reads what others have written since, and stops that.
+    """
+
+    async def main():
+        store = MemoryStore()
+        early = await Session.open(store, "s1")
+        await (await Session.open(store, "s1")).prompt("Hi")
+
+        assert 2 == len(await early.stop())
+        assert Awaits.USER is early.transcript.awaits
+
+    run(main())
+
+
+def test_a_stop_of_a_run_that_was_cut():
+    """
+    The provider is asked to stop a run that could be resumed, though its message has ended.
+    """
+
+    async def main():
+        client = Provider()
+        session = await Session.open(left_by_a_dead_worker(*with_run(RUN)), "s1")
+        await session.append(*close_message(session.transcript["a1"], interrupted()))
+        assert Awaits.PROVIDER is session.transcript.awaits
+        await session.stop(client)
+
+        assert (["a1"], Awaits.USER) == (client.stopped, session.transcript.awaits)
+
+    run(main())
