@@ -7,9 +7,9 @@ import asyncio
 from assistant_events import Awaits
 from assistant_events.messages import close_message, interrupted
 from assistant_events.session import Session
-from assistant_events.stores import MemoryStore
-from tests.session.moves import RUN, left_by_a_dead_worker, run, with_run
-from tests.session.scripted import Provider
+from assistant_events.stores import MemoryStore, SqliteStore
+from tests.session.moves import BODY, RUN, SlowProvider, left_by_a_dead_worker, run, silent, until, with_run
+from tests.session.scripted import Provider, line
 
 
 def test_two_stops_at_once():
@@ -61,3 +61,32 @@ def test_a_stop_of_a_run_that_was_cut():
         assert (["a1"], Awaits.USER) == (client.stopped, session.transcript.awaits)
 
     run(main())
+
+
+def test_a_stop_keeps_what_another_process_has_received(tmp_path):
+    """
+    The text of the answer is that of its checkpoints, also in a session that was opened before the answer.
+    """
+
+    async def main():
+        with SqliteStore(tmp_path / "s.db", synchronous="normal") as store:
+            early = await Session.open(store, "s1")
+            session = await Session.open(store, "s1", checkpoint_s=0)
+            await session.prompt("Hi")
+            async with session.respond(SlowProvider(silent(line(say="Hel"), line(say="lo"))), BODY) as events:
+                receiving = asyncio.create_task(receive(events))
+                await until(lambda: "Hello" == "".join(piece.delta for piece in store.load_checkpoints("s1")))
+                await early.stop()
+                receiving.cancel()
+
+            assert ("Hello", "cancelled") == (early.transcript.last.text, early.transcript.last.error.kind)
+
+    run(main())
+
+
+async def receive(events):
+    """
+    Receive an answer to its end.
+    """
+    async for _ in events:
+        pass

@@ -510,7 +510,11 @@ class Core(ABC, Generic[StreamT]):
         return await self._rewind(message_id, meta, prompt)
 
     async def _stop(self, client: Client | None, meta: Meta) -> Records:
-        await self._refresh()
+        pieces, seq = tuple[DeltaEvent, ...](), self.seq + 1
+        while seq > self.seq:  # the pieces of what another process receives, and the records before them
+            await self._refresh()
+            pieces, seq = await self._call(lambda s: (s.load_checkpoints(self.session_id), s.seq(self.session_id)))
+        self._projection.extend(pieces)
         runs = [self.transcript.answer(left.message_id) for left in self.transcript.unfinished() if left.run]
         received = self._receivers.message_ids
         name = self.new_id()
