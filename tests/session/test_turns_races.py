@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assistant_events import Awaits, PromptSubmitted, find_problems
+from assistant_events.errors import ConflictError
 from assistant_events.session import Session, Turns
 from assistant_events.stores import MemoryStore
 from tests.session.moves import (
@@ -332,9 +333,12 @@ def test_a_stop_while_a_person_is_asked():
             await session.prompt("Weather?")
             turns.start(session)
             await until(lambda: any(call.waits for call in session.transcript.pending_tool_calls))
+            person = await Session.open(store, "s1")
             await stop_from_elsewhere(store)
             await turns.run(session)
 
+            with pytest.raises(ConflictError):
+                await person.append(person.transcript.pending_tool_calls[0].approve())
             assert (1, Awaits.USER) == (len(client.requests), session.transcript.awaits)
             assert {} == store.unfinished()
 
@@ -518,25 +522,30 @@ def test_a_worker_without_a_sign_of_life():
     run(main())
 
 
-def test_a_deleted_session():
+@pytest.mark.parametrize("when", ["while a tool runs", "while a person is asked"])
+def test_a_deleted_session(when):
     """
     The turn of a session that is deleted meanwhile ends.
     """
 
     async def main():
         store, client = MemoryStore(), Provider(ASKS)
+        asks = when == "while a person is asked"
 
         async def tool(run):
             store.delete("s1")
             return "rain"
 
-        move = app(client, tool)
+        move = app(client, tool, needs_approval=lambda call: asks)
         async with Turns(store, move, client=client, **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Weather?")
             others = asyncio.all_tasks()
             turns.start(session)
             [task] = asyncio.all_tasks() - others
+            if asks:
+                await until(lambda: any(call.waits for call in session.transcript.pending_tool_calls))
+                store.delete("s1")
             await until(task.done)
 
             assert [] == list(store.read("s1"))
@@ -544,9 +553,9 @@ def test_a_deleted_session():
     run(main())
 
 
-def test_a_move_that_raises_while_tools_wait():
+def test_a_move_that_raises_while_tools_wait(caplog):
     """
-    The calls fail with its error, and the user sees the end of the turn.
+    The calls fail with its error, the user sees the end of the turn, and the log of the app has the traceback.
     """
 
     async def main():
@@ -568,6 +577,39 @@ def test_a_move_that_raises_while_tools_wait():
             errors = [call.error, session.transcript.last.error]
             assert [("unknown", "ValueError: no tools here")] * 2 == [(each.kind, each.message) for each in errors]
             assert (Awaits.USER, {}) == (session.transcript.awaits, store.unfinished())
+            assert [ValueError] == [record.exc_info[0] for record in caplog.records]
+
+    run(main())
+
+
+def test_a_conflict_of_a_move():
+    """
+    A move that another writer has forestalled is made again, with what that one has written.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(ASKS, HELLO)
+        answering, moves = app(client), []
+
+        async def move(session):
+            moves.append(session.transcript.awaits)
+            if session.transcript.awaits is not Awaits.TOOLS:
+                await answering(session)
+                return
+            [call] = session.transcript.pending_tool_calls
+            store.append("s1", [call.succeed("sun")])
+            await session.append(call.succeed("rain"))
+
+        async with Turns(store, move, client=client, every_s=3600, poll_s=0.01) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            await turns.run(session)
+
+            assert ["model", "tools", "model"] == moves
+            assert ("sun", "Hello") == (
+                session.transcript.messages[1].tool_calls[0].output[0].text,
+                session.transcript.last.text,
+            )
 
     run(main())
 

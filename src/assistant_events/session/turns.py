@@ -200,10 +200,11 @@ class Turns:
                 session = session or await self.open(name)
                 await self._advance(session, asked)
             except StoreError as error:
-                # Another worker has taken the session over, or it was deleted, or the store has failed.
+                # Another writer was first, or has taken the session over, or it was deleted, or the store has failed.
                 _log.warning("session %r: its turn is looked at again: %s", name, error_text(error))
                 session = None
-                await _pause(asked, self._poll_s if isinstance(error, FencedError) else self._every_s)
+                by_others = isinstance(error, ConflictError | FencedError)
+                await _pause(asked, self._poll_s if by_others else self._every_s)
                 asked.set()
             except Exception:
                 if not asked.is_set():
