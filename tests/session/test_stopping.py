@@ -46,7 +46,7 @@ def test_a_stop_of_a_session_that_was_opened_before():
     run(main())
 
 
-def test_a_stop_of_a_run_that_was_cut():
+def test_a_stop_of_a_run_that_was_cut(caplog):
     """
     The provider is asked to stop a run that could be resumed, though its message has ended.
     """
@@ -59,6 +59,8 @@ def test_a_stop_of_a_run_that_was_cut():
         await session.stop(client)
 
         assert (["a1"], Awaits.USER) == (client.stopped, session.transcript.awaits)
+        assert "the turn was stopped" == session.transcript.last.error.message
+        assert [] == caplog.records
 
     run(main())
 
