@@ -4,10 +4,14 @@ Stops of a session, where no turn is made in this process.
 
 import asyncio
 
-from assistant_events import Awaits
+import pytest
+
+from assistant_events import Awaits, ErrorInfo, fold
 from assistant_events.messages import close_message, interrupted
 from assistant_events.session import Session
+from assistant_events.session.stopping import since_its_end
 from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.testing import Call, answer, prompt, rewind
 from tests.session.moves import BODY, RUN, SlowProvider, left_by_a_dead_worker, run, silent, until, with_run
 from tests.session.scripted import Provider, line
 
@@ -41,6 +45,7 @@ def test_a_stop_of_a_session_that_was_opened_before():
         await (await Session.open(store, "s1")).prompt("Hi")
 
         assert 2 == len(await early.stop())
+        assert ("unknown", "unknown") == (early.transcript.last.origin.provider, early.transcript.last.origin.dialect)
         assert Awaits.USER is early.transcript.awaits
 
     run(main())
@@ -92,3 +97,42 @@ async def receive(events):
     """
     async for _ in events:
         pass
+
+
+# -- what a move sees of a stop
+
+OLD = [prompt("Hm", message_id="u0"), *answer("Well", message_id="a0")]
+HI = prompt("Hi", message_id="u1")
+CALLS = answer(calls=[Call("look", call_id="c1")], message_id="a1")
+STOPPED = answer(error=ErrorInfo(kind="cancelled", message="stopped"), message_id="x1")
+AND = prompt("And?", message_id="u2")
+HELLO = answer("Hello", message_id="a2")
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "expected"),
+    [
+        ([HI], [], None),
+        ([HI], CALLS, None),
+        ([HI], [*CALLS, AND], None),
+        ([HI], STOPPED, []),
+        ([HI], [*STOPPED, AND], ["u2"]),
+        ([HI], [*STOPPED, AND, *HELLO], None),
+        ([HI], [*STOPPED, *HELLO], ["a2"]),
+        ([HI, *CALLS], [*STOPPED, AND, *HELLO], None),
+        ([HI, *STOPPED, AND], [], None),
+        ([HI, *STOPPED, AND], HELLO, None),
+        ([HI], [rewind("u1")], []),
+        ([HI], [rewind("u1"), AND], ["u2"]),
+        ([HI], [rewind("u1"), AND, *HELLO], None),
+        ([HI], [rewind("u1"), *HELLO], ["a2"]),
+    ],
+)
+def test_what_came_since_a_turn_ended(before, since, expected):
+    """
+    A stop or a rewind ends the turn of a move, wherever it is in the log; an answer to a later prompt is the move's.
+    """
+    start = fold([*OLD, *before])
+    later = since_its_end(start, fold(since, start=start))
+
+    assert expected == (later if later is None else [message.id for message in later])

@@ -272,14 +272,15 @@ def test_a_step_that_was_cut_at_its_start(retry):
     It is closed; with `retry` it is asked for again, once.
     """
     store, client = left_by_a_dead_worker(CUT[0]), Provider((), HELLO)
-    transcript = asyncio.run(taken_up(store, client, retry=retry))
+    options = {"retry": True} if retry else {}
+    transcript = asyncio.run(taken_up(store, client, **options))
 
     if retry:
         assert [("user", None), ("assistant", "interrupted")] == [
             (message.type, getattr(message, "error", None) and message.error.kind) for message in transcript
         ]
         assert (1, Awaits.USER) == (len(client.requests), transcript.awaits)
-        later = asyncio.run(taken_up(store, client, retry=retry))
+        later = asyncio.run(taken_up(store, client, **options))
         assert 1 == len(client.requests)
         assert transcript == later
     else:

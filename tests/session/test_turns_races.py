@@ -200,6 +200,28 @@ def test_several_workers_start_one_session_at_once():
     run(main())
 
 
+def test_a_start_while_another_worker_holds_the_session():
+    """
+    A worker that has seen nothing to do, and releases the session, does not make the move: this one does.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO)
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            other = await Session.open(store, "s1", worker="other")
+            async with other.claimed():
+                await session.prompt("Hi")
+                tries = []
+                claim, store.claim = store.claim, lambda *args, **more: tries.append(args) or claim(*args, **more)
+                turns.start(session)
+                await until(lambda: tries)
+
+            await until(lambda: "Hello" == session.transcript.last.text)
+
+    run(main())
+
+
 # -- stops
 
 
