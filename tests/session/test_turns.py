@@ -4,6 +4,7 @@ Turns: moves of the app in tasks of their own, stopped and taken up from anywher
 
 import asyncio
 
+import attrs
 import pytest
 
 from assistant_events import Awaits, PromptSubmitted
@@ -227,6 +228,7 @@ def test_a_stop_between_the_moves(given):
         records = await session.stop(Provider())
 
         assert (["step.started", "step.failed"] if given else []) == [record.event.type for record in records]
+        assert ["acme"] * len(given) == [message.origin.provider for message in session.transcript.messages[1:]]
         assert Awaits.USER is session.transcript.awaits
 
     run(main())
@@ -264,6 +266,19 @@ def test_a_run_is_resumed():
 
     assert (["a1"], []) == (client.resumed, client.requests)
     assert ("Hello", "completed") == (transcript["a1"].text, transcript["a1"].status)
+
+
+def test_every_run_is_resumed():
+    """
+    Also one behind a run whose connection is cut again.
+    """
+    [start, *_] = with_run(RUN)
+    client = Provider([ConnectionError("down")], HELLO)
+    left = left_by_a_dead_worker(start, attrs.evolve(start, message_id="a2"))
+    transcript = asyncio.run(taken_up(left, client))
+
+    assert ["a1", "a2"] == client.resumed
+    assert ("network", "Hello") == (transcript["a1"].error.kind, transcript["a2"].text)
 
 
 @pytest.mark.parametrize("retry", [False, True])

@@ -200,6 +200,36 @@ def test_several_workers_start_one_session_at_once():
     run(main())
 
 
+def test_a_prompt_during_an_answer():
+    """
+    The answer comes to its end, and the prompt gets one of its own.
+    """
+
+    async def main():
+        gate = asyncio.Event()
+
+        async def slowly():
+            yield line(say="Hel")
+            await gate.wait()
+            yield line(say="lo")
+            yield line(stop="stop")
+
+        store, client = MemoryStore(), SlowProvider(slowly(), (line(say="And you?"), line(stop="stop")))
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            turns.start(session)
+            await until(lambda: session.transcript.last.text == "Hel")
+            await (await turns.open("s1")).prompt("How are you?")
+            gate.set()
+            await until(lambda: "And you?" == session.transcript.last.text and not store.unfinished())
+
+            assert ["Hi", "Hello", "How are you?", "And you?"] == [message.text for message in session.transcript]
+            assert [] == find_problems(store.read("s1"))
+
+    run(main())
+
+
 def test_a_start_while_another_worker_holds_the_session():
     """
     A worker that has seen nothing to do, and releases the session, does not make the move: this one does.
