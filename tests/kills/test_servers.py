@@ -4,6 +4,7 @@ Four servers on one SQLite file: each step belongs to one of them, and what one 
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +16,7 @@ import httpx2
 import pytest
 
 from assistant_events import Awaits, find_problems, fold
+from assistant_events.errors import StoreError
 from assistant_events.stores import SqliteStore
 from tests.children import Child
 from tests.kills.test_kills import PROVIDER, start
@@ -134,10 +136,7 @@ def test_what_a_killed_server_leaves_is_taken_up(servers, tmp_path):
                 name = await one_that_answers(store)
                 servers[name][1].kill()
                 servers[name][1].wait(30)
-                # Its last sign of life is a minute ago: nothing has to wait until it counts as dead.
-                late = SqliteStore(tmp_path / "s.db", clock=lambda: datetime.now(UTC) - timedelta(minutes=1))
-                with late:
-                    late.beat(name)
+                count_as_dead(tmp_path / "s.db", name)
                 await all_settled(store)
             people.cancel()
 
@@ -157,11 +156,60 @@ def test_what_a_killed_server_leaves_is_taken_up(servers, tmp_path):
 
 async def one_that_answers(store):
     """
-    Return the name of a worker whose answer is open.
+    Return the name of a worker whose first answer in a session is open.
     """
     while True:
         for session in SESSIONS:
             records = list(store.read(session))
-            if records and records[-1].event.type == "text.started" and "worker" in records[-1].meta:
+            names = [record.event.type for record in records]
+            if names[-1:] == ["text.started"] and 1 == names.count("text.started"):
                 return records[-1].meta["worker"]
         await asyncio.sleep(0.01)
+
+
+def count_as_dead(path, name):
+    """
+    Put the last sign of life of a worker a minute back, so that nothing has to wait until it counts as dead.
+    """
+    with SqliteStore(path, clock=lambda: datetime.now(UTC) - timedelta(minutes=1), timeout_s=1.0) as late:
+        late.beat(name)
+
+
+def test_what_a_frozen_server_still_sends_is_refused(servers, tmp_path):
+    """
+    A server that was frozen and taken for dead continues: it adds nothing to the turns that others have ended.
+    """
+
+    async def main():
+        with SqliteStore(tmp_path / "s.db", synchronous="normal", timeout_s=60.0) as store:
+            people = asyncio.gather(*[approve(store, session) for session in SESSIONS])
+            await start_everywhere([address for address, _ in servers.values()])
+            async with asyncio.timeout(100):
+                name = await one_that_answers(store)
+                frozen = servers[name][1]
+                freeze(frozen, tmp_path / "s.db", name)
+                await all_settled(store)
+            people.cancel()
+            before = records_of(store)
+            frozen.send_signal(signal.SIGCONT)
+
+            assert any(b"FencedError" in line for line in frozen.stderr)
+            assert before == records_of(store)
+            counts = Counter((tmp_path / "runs").read_text().splitlines())
+            assert {1} == set(counts.values())
+
+    asyncio.run(main())
+
+
+def freeze(server, path, name):
+    """
+    Stop a server without ending it, where it does not hold the lock of the file, and have it count as dead.
+    """
+    while True:
+        server.send_signal(signal.SIGSTOP)
+        try:
+            count_as_dead(path, name)
+        except StoreError:
+            server.send_signal(signal.SIGCONT)
+        else:
+            return

@@ -742,9 +742,10 @@ def test_a_worker_whose_clock_stops(caplog):
     run(main())
 
 
-def test_an_answer_of_a_worker_whose_clock_stops():
+@pytest.mark.parametrize("poll_s", [0.01, 3600], ids=["looks at the log", "does not look"])
+def test_an_answer_of_a_worker_whose_clock_stops(poll_s, caplog):
     """
-    The new worker closes the answer; the old one's connection is closed, and its log stays as it was.
+    The new worker closes the answer; the old one's connection is closed, its log stays as it was, and no turn fails.
     """
 
     async def main():
@@ -762,7 +763,7 @@ def test_an_answer_of_a_worker_whose_clock_stops():
                 closed.append(True)
 
         client = SlowProvider(chunks())
-        old = Turns(store, app(client), client=client, worker="old", every_s=3600, poll_s=3600)
+        old = Turns(store, app(client), client=client, worker="old", every_s=3600, poll_s=poll_s)
         async with old:
             session = await old.open("s1")
             await session.prompt("Hi")
@@ -772,12 +773,18 @@ def test_an_answer_of_a_worker_whose_clock_stops():
             async with Turns(store, app(client), client=client, worker="new", **SOON):
                 await until(lambda: not store.unfinished())
             before = types(store)
+            if poll_s < 1:
+                await until(lambda: session.seq == store.seq("s1"))
             gate.set()
-            await until(lambda: closed)
-            waiting.cancel()
+            await until(lambda: closed and "FencedError" in caplog.text)
+            if poll_s < 1:
+                await waiting
+            else:
+                waiting.cancel()
 
         assert before == types(store)
         assert "interrupted" == (await Session.open(store, "s1")).transcript.last.error.kind
+        assert [] == [record for record in caplog.records if record.levelno > logging.WARNING]
 
     run(main())
 

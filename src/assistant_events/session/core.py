@@ -385,6 +385,10 @@ class Core(ABC, Generic[StreamT]):
         except FencedError:
             receiver.give_up()  # a later try is refused too
             raise
+        except LocalProtocolError:
+            if (claim := self._claim) is not None:  # raises `FencedError` when the other writer is the new worker
+                await self._call(lambda store: store.append(self.session_id, (), token=claim.token))
+            raise
         except Exception:
             receiver.parked = bool(receiver.pending)
             raise
