@@ -3,6 +3,7 @@ Moves of an app for the tests of turns, and waiting for what tasks do.
 """
 
 import asyncio
+from datetime import UTC, datetime
 
 from assistant_events import Awaits, PromptSubmitted, RemoteRun, StepStarted
 from assistant_events.errors import StoreError
@@ -90,8 +91,9 @@ class FailingStore(Store):
 
 
 def left_by_a_dead_worker(*events):
-    """Return a store in which a worker has written *events* and died."""
-    store = MemoryStore()
+    """Return a store in which a worker has written *events* and died. Its clock does not run, so only that is known."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    store = MemoryStore(clock=lambda: now)
     token = store.claim("s1", "dead").token
     store.append("s1", [PromptSubmitted(message_id="u1", content="Hi"), *events], token=token)
     return store

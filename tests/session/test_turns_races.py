@@ -25,7 +25,7 @@ from tests.session.moves import (
     until,
     with_run,
 )
-from tests.session.scripted import ASKS, HELLO, Provider, Store, line
+from tests.session.scripted import ASKS, CALL, HELLO, Provider, Store, line
 
 
 def types(store, session_id="s1"):
@@ -629,6 +629,41 @@ def test_a_move_that_raises_while_tools_wait(caplog):
             assert [("unknown", "ValueError: no tools here")] * 2 == [(each.kind, each.message) for each in errors]
             assert (Awaits.USER, {}) == (session.transcript.awaits, store.unfinished())
             assert [ValueError] == [record.exc_info[0] for record in caplog.records]
+
+    run(main())
+
+
+def test_a_result_that_comes_while_a_turn_fails():
+    """
+    It stays, and the other calls fail with the error of the move.
+    """
+
+    async def main():
+        calls = [line(call={**CALL, "id": name}) for name in ("c1", "c2")]
+        store, client = Store(), Provider((*calls, line(stop="tool-calls")))
+        answering = app(client)
+
+        async def move(session):
+            if session.transcript.awaits is not Awaits.TOOLS:
+                await answering(session)
+                return
+            first, _ = session.transcript.pending_tool_calls
+
+            def answered():
+                store.before_append = None
+                store.inner.append("s1", [first.succeed("sun")])
+
+            store.before_append = answered
+            raise ValueError("no tools here")
+
+        async with Turns(store, move, client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            with pytest.raises(ValueError, match="no tools here"):
+                await turns.run(session)
+
+            statuses = [call.status for call in session.transcript.messages[1].tool_calls]
+            assert (["success", "failed"], Awaits.USER) == (statuses, session.transcript.awaits)
 
     run(main())
 
