@@ -148,8 +148,9 @@ class TestExamples:
         So do the examples of a page that has some for another library.
         """
         peer = ROOT / ".venv" / "peers" / library
-        if not peer.is_dir():
-            pytest.skip(f"{library} is not installed; `make bench` installs it")
+        pins = peer / "pins.txt"
+        if not pins.exists() or sys.implementation.cache_tag not in pins.read_text():
+            pytest.skip(f"{library} is not installed for this interpreter; `make bench` installs it")
         run_examples(page, examples(page, library), folder, PYTHONPATH=str(peer))
 
     @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
