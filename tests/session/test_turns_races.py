@@ -14,6 +14,7 @@ from assistant_events.errors import ConflictError
 from assistant_events.session import Session, Turns
 from assistant_events.stores import MemoryStore
 from tests.session.moves import (
+    BODY,
     RUN,
     SOON,
     FailingStore,
@@ -629,6 +630,37 @@ def test_a_move_that_raises_while_tools_wait(caplog):
             assert [("unknown", "ValueError: no tools here")] * 2 == [(each.kind, each.message) for each in errors]
             assert (Awaits.USER, {}) == (session.transcript.awaits, store.unfinished())
             assert [ValueError] == [record.exc_info[0] for record in caplog.records]
+
+    run(main())
+
+
+def test_a_move_that_raises_in_an_answer():
+    """
+    The answer is closed, and its run is stopped at the provider: nothing would resume it.
+    """
+
+    async def main():
+        store, client = left_by_a_dead_worker(), Provider((line(lives="run-1"), line(say="Hel"), line(say="lo")))
+
+        async def move(session):
+            async with session.respond(client, BODY) as events:
+                async for event in events:
+                    if event.type == "text.delta":
+                        raise ValueError("the browser has left")
+
+        async with Turns(store, move, client=client, alone=True, **SOON) as turns:
+            session = await turns.open("s1")
+            with pytest.raises(ValueError, match="the browser has left"):
+                await turns.run(session)
+
+            await session.refresh()
+            _, answer, failed = session.transcript.messages
+            assert ("aborted", "unknown", Awaits.USER) == (
+                answer.error.kind,
+                failed.error.kind,
+                session.transcript.awaits,
+            )
+            assert [answer.id] == client.stopped
 
     run(main())
 

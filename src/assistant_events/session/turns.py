@@ -22,7 +22,7 @@ from assistant_events.live.contract import Live
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, UserMessage
 from assistant_events.session.answers import Client
 from assistant_events.session.session import Session
-from assistant_events.session.stopping import cancellation, since_its_end
+from assistant_events.session.stopping import cancellation, since_its_end, stop_run
 from assistant_events.session.streams import to_the_end
 from assistant_events.session.tools import ready_calls
 from assistant_events.stores import AsyncStore, Store
@@ -194,6 +194,7 @@ class Turns:
 
     async def _run(self, name: str, session: Session | None) -> None:
         asked = self._asked[name]
+        failure: tuple[Exception, int] | None = None
         while asked.is_set():
             asked.clear()
             try:
@@ -206,10 +207,13 @@ class Turns:
                 by_others = isinstance(error, ConflictError | FencedError)
                 await _pause(asked, self._poll_s if by_others else self._every_s)
                 asked.set()
-            except Exception:
-                if not asked.is_set():
+            except Exception as error:
+                if not asked.is_set() or session is None:
                     raise
                 _log.exception("session %r: its turn has failed", name)
+                failure = error, session.seq
+        if failure is not None and session is not None and session.seq == failure[1]:
+            raise failure[0]  # there was nothing to do since
 
     async def _advance(self, session: Session, asked: asyncio.Event) -> None:
         """Make the moves that are due, and wait where that is not the end of the turn."""
@@ -296,6 +300,7 @@ class Turns:
     async def _fail(self, session: Session, before: Transcript, error: ErrorInfo) -> None:
         """End the turn of a move that began at *before*, so that its user sees the error; a later prompt stays."""
         name = session.new_id()
+        runs = [session.transcript.answer(left.message_id) for left in session.transcript.unfinished() if left.run]
         while True:
             events = cancellation(session.transcript, name, self._client, error)
             if _last_prompt(session.transcript) != _last_prompt(before):
@@ -305,7 +310,9 @@ class Turns:
                 await session.append(*events)
             except ConflictError:
                 continue  # the session has the records of another writer now
-            return
+            break
+        for message in runs:
+            await stop_run(self._client, message, message.id)
 
     # -- what others have left
 
