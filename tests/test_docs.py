@@ -3,11 +3,13 @@ The documentation, without Sphinx: every example runs and prints what it shows, 
 lead somewhere, and each page keeps the form of the others.
 
 An example is a block fenced with `python`. Those of one page run one after another in one namespace and one empty
-folder, into which the recordings are copied. What a block prints follows it in comments that begin with `# →`.
+folder, into which the recordings are copied. What a block prints follows it in comments that begin with `# →`. A block
+that needs a library of `requirements/bench.txt` names it: `python pydantic-ai-slim`.
 """
 
 import ast
 import json
+import os
 import re
 import shlex
 import shutil
@@ -67,12 +69,23 @@ class Example(NamedTuple):
         )
 
 
-def examples(page: Path) -> list[Example]:
+def examples(page: Path, library: str = "") -> list[Example]:
+    """Return the examples that need no library but ours, and those that need *library*."""
     text = page.read_text()
     return [
         Example(text[: found.start()].count("\n") + 2, found["body"])
         for found in FENCE.finditer(text)
-        if found["info"].strip() == "python"
+        if found["info"].strip() in {"python", f"python {library}"}
+    ]
+
+
+def libraries() -> list[tuple[Path, str]]:
+    """Return the pages with examples that need a library, and its name."""
+    return [
+        (page, found["info"].split()[1])
+        for page in PAGES
+        for found in FENCE.finditer(page.read_text())
+        if found["info"].startswith("python ")
     ]
 
 
@@ -102,28 +115,43 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def run_examples(page: Path, shown: list[Example], folder: Path, **environment: str) -> None:
+    # A process of its own, as a reader has: what is left open shows on standard error when it ends.
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PLAYER, str(page)],
+        input=json.dumps([(example.line, example.code) for example in shown]),
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    *printed, last = ended.stdout.split(BETWEEN)
+
+    assert ("", "", 0) == (ended.stderr, last, ended.returncode)
+    for example, said in zip(shown, printed, strict=True):
+        assert example.shown == said, f"{name_of(page)}:{example.line}"
+
+
 class TestExamples:
     @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=name_of)
     def test_runs(self, page: Path, folder: Path) -> None:
         """
         The examples of a page run one after another; each prints what it shows, and none anything on standard error.
         """
-        blocks = [(example.line, example.code) for example in examples(page)]
-        # A process of its own, as a reader has: what is left open shows on standard error when it ends.
-        ended = subprocess.run(
-            [sys.executable, "-W", "error", "-c", PLAYER, str(page)],
-            input=json.dumps(blocks),
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        *printed, last = ended.stdout.split(BETWEEN)
+        run_examples(page, examples(page), folder)
 
-        assert ("", "", 0) == (ended.stderr, last, ended.returncode)
-        for example, said in zip(examples(page), printed, strict=True):
-            assert example.shown == said, f"{name_of(page)}:{example.line}"
+    @pytest.mark.parametrize(("page", "library"), libraries())
+    def test_runs_with_a_library(self, page: Path, library: str, folder: Path) -> None:
+        """
+        So do the examples of a page that has some for another library.
+        """
+        peer = ROOT / ".venv" / "peers" / library
+        pins = peer / "pins.txt"
+        if not pins.exists() or sys.implementation.cache_tag not in pins.read_text():
+            pytest.skip(f"{library} is not installed for this interpreter; `make bench` installs it")
+        run_examples(page, examples(page, library), folder, PYTHONPATH=str(peer))
 
     @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
     def test_commands(self, page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

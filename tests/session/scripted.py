@@ -10,7 +10,7 @@ from assistant_events.events import StepStarted, TextStarted
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Clock
-from assistant_events.values import ErrorInfo
+from assistant_events.values import ErrorInfo, RemoteRun
 
 
 class Scripted(DecoderBase):
@@ -21,8 +21,14 @@ class Scripted(DecoderBase):
     dialect = "scripted"
     provider = "acme"
     framing = JsonLines
+    lives = None
+    """Id of the run, if it lives at the provider."""
+
+    def remote_run(self):
+        return self.lives and RemoteRun(id=self.lives, kind="acme", resumable=True)
 
     def on_event(self, event):
+        self.lives = event.pop("lives", self.lives)
         self.ensure_started()
         for word, value in event.items():
             getattr(self, f"on_{word}")(value)

@@ -4,50 +4,15 @@ Turns: moves of the app in tasks of their own, stopped and taken up from anywher
 
 import asyncio
 
+import attrs
 import pytest
 
-from assistant_events import Awaits, PromptSubmitted, RemoteRun, StepStarted
+from assistant_events import Awaits, PromptSubmitted
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
-from assistant_events.session import Session, Turns, is_stopped, run_tools
+from assistant_events.session import Session, Turns, run_tools
 from assistant_events.stores import MemoryStore
+from tests.session.moves import BODY, RUN, SOON, app, left_by_a_dead_worker, run, until, with_run
 from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, line
-
-BODY = {"model": "acme-1"}
-SOON = {"every_s": 0.05, "poll_s": 0.01}
-
-
-def run(main):
-    """
-    Run a coroutine, for at most 30 seconds.
-    """
-    asyncio.run(asyncio.wait_for(main, 30))
-
-
-async def until(condition):
-    """
-    Wait for a condition.
-    """
-    async with asyncio.timeout(20):
-        met = condition()
-        while not met:
-            await asyncio.sleep(0.005)
-            met = condition()
-
-
-def app(client, tool=lambda run: "rain", **options):
-    """
-    Return the move of an app: ask the model, or run the tools.
-    """
-
-    async def move(session):
-        if session.transcript.awaits is Awaits.MODEL:
-            async with session.respond(client, BODY) as events:
-                async for _ in events:
-                    pass
-        else:
-            await run_tools(session, tool, **options)
-
-    return move
 
 
 def test_a_turn_with_tools():
@@ -190,7 +155,6 @@ def test_a_stop_while_the_model_answers(here):
                 message.error.kind,
                 session.transcript.awaits,
             )
-            assert is_stopped(session.transcript)
             assert [message.id] == client.stopped
 
             await session.prompt("Again")
@@ -202,7 +166,7 @@ def test_a_stop_while_the_model_answers(here):
 
 def test_a_stop_while_tools_run():
     """
-    The calls fail as cancelled, what runs is cancelled, and the model is not asked.
+    The calls fail as cancelled, what runs is cancelled, and the model is not asked: it is the user's move.
     """
 
     async def main():
@@ -222,13 +186,12 @@ def test_a_stop_while_tools_run():
             await (await Session.open(store, "s1")).stop()
             await turns.run(session)
 
-            [call] = session.transcript.last.tool_calls
+            *_, asked, stopped = session.transcript.messages
+            [call] = asked.tool_calls
             assert (["c1"], "cancelled", 1) == (ended, call.error.kind, len(client.requests))
+            assert ("cancelled", Awaits.USER) == (stopped.error.kind, session.transcript.awaits)
 
     run(main())
-
-
-RUN = RemoteRun(id="run-1", kind="acme", resumable=True)
 
 
 def test_a_stop_where_nobody_receives():
@@ -238,7 +201,7 @@ def test_a_stop_where_nobody_receives():
 
     async def main():
         store, client = MemoryStore(), Provider()
-        store.append("s1", [PromptSubmitted(message_id="u1", content="Hi"), *_started(RUN)])
+        store.append("s1", [PromptSubmitted(message_id="u1", content="Hi"), *with_run(RUN)])
         session = await Session.open(store, "s1")
         await session.stop(client)
 
@@ -250,11 +213,6 @@ def test_a_stop_where_nobody_receives():
         assert {} == store.unfinished()
 
     run(main())
-
-
-def _started(remote):
-    [start, *rest] = CUT
-    return [StepStarted(message_id="a1", origin=start.origin, run=remote), *rest]
 
 
 @pytest.mark.parametrize("given", [[], ["Hi"]], ids=["nothing", "a prompt"])
@@ -270,22 +228,13 @@ def test_a_stop_between_the_moves(given):
         records = await session.stop(Provider())
 
         assert (["step.started", "step.failed"] if given else []) == [record.event.type for record in records]
+        assert ["acme"] * len(given) == [message.origin.provider for message in session.transcript.messages[1:]]
         assert Awaits.USER is session.transcript.awaits
 
     run(main())
 
 
 # -- after a crash
-
-
-def left_by_a_dead_worker(*events):
-    """
-    Return a store in which a worker has written *events* and died.
-    """
-    store = MemoryStore()
-    token = store.claim("s1", "dead").token
-    store.append("s1", [PromptSubmitted(message_id="u1", content="Hi"), *events], token=token)
-    return store
 
 
 async def taken_up(store, client, **options):
@@ -313,10 +262,23 @@ def test_a_run_is_resumed():
     A run that lives at the provider is resumed, and not asked for again.
     """
     client = Provider(HELLO)
-    transcript = asyncio.run(taken_up(left_by_a_dead_worker(*_started(RUN)), client))
+    transcript = asyncio.run(taken_up(left_by_a_dead_worker(*with_run(RUN)), client))
 
     assert (["a1"], []) == (client.resumed, client.requests)
     assert ("Hello", "completed") == (transcript["a1"].text, transcript["a1"].status)
+
+
+def test_every_run_is_resumed():
+    """
+    Also one behind a run whose connection is cut again.
+    """
+    [start, *_] = with_run(RUN)
+    client = Provider([ConnectionError("down")], HELLO)
+    left = left_by_a_dead_worker(start, attrs.evolve(start, message_id="a2"))
+    transcript = asyncio.run(taken_up(left, client))
+
+    assert ["a1", "a2"] == client.resumed
+    assert ("network", "Hello") == (transcript["a1"].error.kind, transcript["a2"].text)
 
 
 @pytest.mark.parametrize("retry", [False, True])
@@ -325,14 +287,15 @@ def test_a_step_that_was_cut_at_its_start(retry):
     It is closed; with `retry` it is asked for again, once.
     """
     store, client = left_by_a_dead_worker(CUT[0]), Provider((), HELLO)
-    transcript = asyncio.run(taken_up(store, client, retry=retry))
+    options = {"retry": True} if retry else {}
+    transcript = asyncio.run(taken_up(store, client, **options))
 
     if retry:
         assert [("user", None), ("assistant", "interrupted")] == [
             (message.type, getattr(message, "error", None) and message.error.kind) for message in transcript
         ]
         assert (1, Awaits.USER) == (len(client.requests), transcript.awaits)
-        later = asyncio.run(taken_up(store, client, retry=retry))
+        later = asyncio.run(taken_up(store, client, **options))
         assert 1 == len(client.requests)
         assert transcript == later
     else:
@@ -442,7 +405,7 @@ def test_a_move_that_appends_nothing():
 
 def test_a_move_that_raises():
     """
-    Its exception ends the turn; the next start tries again.
+    Its exception ends the turn with an answer that shows it, and the next prompt begins another one.
     """
 
     async def main():
@@ -459,7 +422,11 @@ def test_a_move_that_raises():
             await session.prompt("Hi")
             with pytest.raises(ValueError, match="no"):
                 await turns.run(session)
+            failed = session.transcript.last
+            await session.prompt("Again")
             await turns.run(session)
+
+            assert ("unknown", "ValueError: no") == (failed.error.kind, failed.error.message)
             assert "Hello" == session.transcript.last.text
 
     run(main())

@@ -22,7 +22,7 @@ from assistant_events.session.session import Session
 from assistant_events.session.streams import EventStream, SyncEventStream
 from assistant_events.session.sync_session import SyncSession
 from assistant_events.session.tools import AsksApproval, RunTool, ToolRun, ready_calls, run_tools
-from assistant_events.session.turns import Move, Turns, is_stopped
+from assistant_events.session.turns import Move, Turns
 
 __all__ = [
     "Answer",
@@ -38,7 +38,6 @@ __all__ = [
     "SyncSession",
     "ToolRun",
     "Turns",
-    "is_stopped",
     "ready_calls",
     "run_tools",
 ]

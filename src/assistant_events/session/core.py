@@ -14,7 +14,7 @@ from uuid import uuid4
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.encoder import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import (
     LIVE_EVENTS,
     DeltaEvent,
@@ -283,11 +283,11 @@ class Core(ABC, Generic[StreamT]):
             await self._alone(self._claimed(self._worker) if held else self._released())
 
     async def _claimed(self, worker: str) -> None:
+        self._holders += 1  # also if this fails: a cancelled caller cannot know, and so each releases what it asked for
         if self._claim is None:
             self._claim = await self._call(lambda store: store.claim(self.session_id, worker))
             if self._publisher is not None:
                 self._publisher.claim(self._claim.token)
-        self._holders += 1
 
     async def _released(self) -> None:
         self._holders -= 1
@@ -382,6 +382,13 @@ class Core(ABC, Generic[StreamT]):
             if receiver.sent is not None:
                 await self._refresh()
             batch, records = await self._commit(receiver.plan, meta, (), fenced=True)
+        except FencedError:
+            receiver.give_up()  # a later try is refused too
+            raise
+        except LocalProtocolError:
+            if (claim := self._claim) is not None:  # raises `FencedError` when the other writer is the new worker
+                await self._call(lambda store: store.append(self.session_id, (), token=claim.token))
+            raise
         except Exception:
             receiver.parked = bool(receiver.pending)
             raise
@@ -507,16 +514,17 @@ class Core(ABC, Generic[StreamT]):
         return await self._rewind(message_id, meta, prompt)
 
     async def _stop(self, client: Client | None, meta: Meta) -> Records:
-        running = [
-            message
-            for message in self.transcript.messages
-            if isinstance(message, AssistantMessage) and message.status is MessageStatus.RUNNING
-        ]
+        pieces, seq = tuple[DeltaEvent, ...](), self.seq + 1
+        while seq > self.seq:  # the pieces of what another process receives, and the records before them
+            await self._refresh()
+            pieces, seq = await self._call(lambda s: (s.load_checkpoints(self.session_id), s.seq(self.session_id)))
+        self._projection.extend(pieces)
+        runs = [self.transcript.answer(left.message_id) for left in self.transcript.unfinished() if left.run]
         received = self._receivers.message_ids
         name = self.new_id()
         records = await self._append(lambda: cancellation(self.transcript, name, client), meta, names=())
-        for message in running:
-            if client is not None and message.id not in received and message.run is not None:
+        for message in runs:
+            if client is not None and message.id not in received:
                 await stop_run(client, message, message.id)
         return records
 

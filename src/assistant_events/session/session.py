@@ -72,8 +72,8 @@ class Session(Core[EventStream]):
         Raises:
             ClaimedError: Another living worker holds the session.
         """
-        await self._hold(held=True)
         try:
+            await self._hold(held=True)
             yield
         finally:
             await self._hold(held=False)
@@ -165,8 +165,8 @@ class Session(Core[EventStream]):
         Stop the turn: close the answer that runs as `cancelled`, or fail the calls without a result so.
 
         Any process may do so. Where the answer is received, its block ends without an exception, at the latest with the
-        next batch, and `Turns` makes no move before the next prompt. What was cancelled cannot be resumed. While it is
-        the user's turn nothing happens.
+        next batch. Where a move would be left, for a prompt or for the calls, an empty answer is cancelled: then it is
+        the user's move, and what was cancelled cannot be resumed. While it is the user's move nothing happens.
 
         Args:
             client: Also stops a run at the provider that is not received here; a failure is logged.

@@ -1,49 +1,95 @@
-"""How a turn is stopped: what is appended, and what the provider is asked."""
+"""How a turn is ended before its time: what is appended, what the provider is asked, and how a move learns of it."""
 
 from __future__ import annotations
 
 import logging
 from inspect import isawaitable
+from typing import Final
 
 import attrs
 
-from assistant_events.events import Event, StepFailed, StepStarted
-from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, UserMessage, close_message
+from assistant_events.events import DurableEvent, StepFailed, StepStarted
+from assistant_events.messages import (
+    AssistantMessage,
+    Awaits,
+    Message,
+    MessageStatus,
+    Transcript,
+    UserMessage,
+    close_message,
+)
+from assistant_events.reducer import fold
 from assistant_events.session.answers import Client
 from assistant_events.values import ErrorInfo, ErrorKind, Origin
 from assistant_events.values.credentials import error_text
 
+_STOPPED: Final = ErrorInfo(kind=ErrorKind.CANCELLED, message="the turn was stopped")
+
 _log = logging.getLogger("assistant_events.session")
 
 
-def cancellation(transcript: Transcript, name: str, client: Client | None) -> list[Event]:
-    """Return the events that end a turn; where neither a message nor a call is open, an answer *name* that is empty."""
-    error = ErrorInfo(kind=ErrorKind.CANCELLED, message="the turn was stopped")
+def cancellation(
+    transcript: Transcript, name: str, client: Client | None, error: ErrorInfo = _STOPPED
+) -> list[DurableEvent]:
+    """
+    Return the events that end a turn with *error*, after which it is the user's move; none where it is already.
+
+    What runs is closed, and calls without a result fail. Where a move would be left to make, for a prompt or for these
+    results, an empty answer *name* fails too.
+    """
+    if transcript.awaits is Awaits.USER:
+        return []
     running = [
         message
         for message in transcript.messages
         if not isinstance(message, UserMessage) and message.status is MessageStatus.RUNNING
     ]
-    if running:
-        return [
-            attrs.evolve(event, run=attrs.evolve(message.run, resumable=False))
-            if isinstance(event, StepFailed) and isinstance(message, AssistantMessage) and message.run is not None
-            else event
-            for message in running
-            for event in close_message(message, error)
-        ]
-    if transcript.awaits is Awaits.USER:
-        return []
+    events: list[DurableEvent] = [
+        attrs.evolve(event, run=attrs.evolve(message.run, resumable=False))
+        if isinstance(event, StepFailed) and isinstance(message, AssistantMessage) and message.run is not None
+        else event
+        for message in running
+        for event in close_message(message, error)
+    ]
     if transcript.awaits is Awaits.TOOLS:
-        return [call.fail(error) for call in transcript.pending_tool_calls]
+        events += [call.fail(error) for call in transcript.pending_tool_calls]
+    if fold(events, start=transcript).awaits is not Awaits.USER:
+        origin = _origin(transcript, client)
+        events += [StepStarted(message_id=name, origin=origin), StepFailed(message_id=name, error=error)]
+    return events
+
+
+def _origin(transcript: Transcript, client: Client | None) -> Origin:
     last = transcript.last_answer
     if last is not None:
-        origin = attrs.evolve(last.origin, served_model=None)
-    elif client is not None:
-        origin = Origin(provider=client.provider, dialect=client.dialect.name)
-    else:
-        origin = Origin(provider="unknown", dialect="unknown")
-    return [StepStarted(message_id=name, origin=origin), StepFailed(message_id=name, error=error)]
+        return attrs.evolve(last.origin, served_model=None)
+    if client is not None:
+        return Origin(provider=client.provider, dialect=client.dialect.name)
+    return Origin(provider="unknown", dialect="unknown")
+
+
+def since_its_end(before: Transcript, now: Transcript) -> tuple[Message, ...] | None:
+    """
+    Return what has come since the turn of a move was stopped, or its message rewound; `None` while it was neither.
+
+    The move began at *before*. An answer to a prompt that came later belongs to it, for it has read the prompt too.
+    """
+    stopped = {message.id for message in before.messages if _is_cancelled(message)}
+    ends = [at for at, each in enumerate(now.messages) if _is_cancelled(each) and each.id not in stopped]
+    if not ends and (before.last is None or before.last.id in now):
+        return None
+    known = {message.id for message in before.messages}
+    later = now.messages[ends[-1] + 1 :] if ends else tuple([each for each in now.messages if each.id not in known])
+    is_asked_again = any(isinstance(message, UserMessage) for message in later)
+    return None if is_asked_again and isinstance(later[-1], AssistantMessage) else later
+
+
+def _is_cancelled(message: Message) -> bool:
+    return (
+        isinstance(message, AssistantMessage)
+        and message.error is not None
+        and message.error.kind == ErrorKind.CANCELLED
+    )
 
 
 async def stop_run(client: Client, target: object, name: str) -> None:

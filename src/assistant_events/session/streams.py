@@ -51,11 +51,11 @@ class AnswerStream:
         receiver = self._receiver
         if receiver is not None and not receiver.parked:
             raise LocalProtocolError("a stream is entered again only when its store has failed, and before another")
-        await self._calls.hold(held=True)
-        if receiver is not None:  # what is pending comes first
-            receiver.active, receiver.parked = True, False
-            return
         try:
+            await self._calls.hold(held=True)
+            if receiver is not None:  # what is pending comes first
+                receiver.active, receiver.parked = True, False
+                return
             source, self.request = await self._ask(False)
             self.seq = self._calls.receivers.projection.seq
             self._receiver = self._calls.receivers.begin(source, sole=self.request is not None)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 from inspect import isawaitable, iscoroutinefunction
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import attrs
 
-from assistant_events.errors import ConflictError, LocalProtocolError
-from assistant_events.events import ToolFailed, ToolSuccess
+from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, StoreError
+from assistant_events.events import ToolFailed, ToolStarted, ToolSuccess
 from assistant_events.messages import Awaits, ToolPart, Transcript
 from assistant_events.session.session import Session
 from assistant_events.values import ContentInput, ErrorInfo, ErrorKind
 from assistant_events.values.content import Default
+
+_PAUSES_S: Final = (0.1, 0.4, 1.6, 6.4)
+"""Pauses before a result is stored again after an error of the store: a lost one is an unknown outcome for a person."""
 
 
 @final
@@ -71,7 +74,8 @@ async def run_tools(
 
     Before a call runs, its `tool.started` is stored. After a crash, a call that was started and has no result is never
     run again: its outcome is unknown (`Transcript.unfinished`), and the app decides. What *run* raises is the error of
-    the call. When this is cancelled, calls that run are cancelled, and their outcome is unknown.
+    the call. When this is cancelled, calls that run are cancelled, and their outcome is unknown. A thread is not ended
+    by a cancellation or the limit of time; its result is dropped.
 
     Args:
         session: The session; with a worker, hold its claim (`Turns` does).
@@ -86,11 +90,17 @@ async def run_tools(
         timeout_s: Seconds that a call may take; one that takes longer is cancelled, and fails with kind `timeout`.
 
         default: Converts output that is not JSON, see `as_content`.
+
+    Raises:
+        StoreError: A start could not be stored, and no call runs; or a result, of a call whose outcome is unknown now.
+            The other calls have run to their end.
     """
     calls = await _started(session, needs_approval, of_browser)
     async with asyncio.TaskGroup() as group:
-        for call in calls:
-            group.create_task(_run(ToolRun(call, session), run, timeout_s, default))
+        runs = [group.create_task(_run(ToolRun(call, session), run, timeout_s, default)) for call in calls]
+    for each in runs:
+        if not each.cancelled() and (error := each.result()) is not None:
+            raise error
 
 
 async def _started(
@@ -105,7 +115,7 @@ async def _started(
             if reason:
                 asked[call.call_id] = reason if isinstance(reason, str) else None
         try:
-            await session.append(
+            records = await session.append(
                 *[
                     call.request_approval(asked[call.call_id]) if call.call_id in asked else call.start()
                     for call in calls
@@ -113,31 +123,58 @@ async def _started(
             )
         except ConflictError:
             continue  # another writer has answered or approved one of them
-        return [call for call in calls if call.call_id not in asked]
+        # A start that another task of this process has stored is not among the records.
+        stored = {record.event.call_id for record in records if isinstance(record.event, ToolStarted)}
+        return [call for call in calls if call.call_id in stored]
 
 
-async def _run(tool: ToolRun, run: RunTool, timeout_s: float | None, default: Default | None) -> None:
+async def _run(tool: ToolRun, run: RunTool, timeout_s: float | None, default: Default | None) -> StoreError | None:
+    """Run a call and store its result; return the error of the store by which that is lost, for the others run on."""
     call = tool.call
     answer: ToolSuccess | ToolFailed
     limit = asyncio.timeout(timeout_s)
     try:
         async with limit:
-            output = run(tool) if iscoroutinefunction(run) else await asyncio.to_thread(run, tool)
+            output = run(tool) if iscoroutinefunction(run) else await asyncio.to_thread(_in_thread, run, tool)
             if isawaitable(output):
                 output = await output
         answer = call.succeed(output, default=default)
-    except Exception as error:  # noqa: BLE001 - becomes the error of the call
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        answer = call.fail("the call has cancelled itself")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - becomes the error of the call
         late = ErrorInfo(kind=ErrorKind.TIMEOUT, message=f"the call took longer than {timeout_s} s")
         answer = call.fail(late if limit.expired() else error)
+    return await _store(tool, answer)
+
+
+async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError | None:
+    """Store the result of a call that has none."""
+    pauses = iter(_PAUSES_S)
     while _is_open(tool):
         try:
             await tool.session.append(answer)
         except ConflictError:
-            continue  # another call of the message was answered meanwhile
+            continue  # another call of the message was answered meanwhile, or this one
+        except FencedError as error:
+            return error
+        except StoreError as error:
+            if (pause := next(pauses, None)) is None:
+                return error
+            await asyncio.sleep(pause)
         except LocalProtocolError:
             if _is_open(tool):
                 raise
-        return
+    return None
+
+
+def _in_thread(run: RunTool, tool: ToolRun) -> object:
+    try:
+        return run(tool)
+    except StopIteration as error:  # which no future takes
+        raise RuntimeError("the tool raised StopIteration") from error
 
 
 def _is_open(tool: ToolRun) -> bool:

@@ -5,19 +5,30 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from typing import Self, TypeAlias, final
 from uuid import uuid4
 
-from assistant_events.errors import ClaimedError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.errors import (
+    ClaimedError,
+    ConflictError,
+    FencedError,
+    LocalProtocolError,
+    PrunedError,
+    StoreError,
+)
 from assistant_events.events import HistoryRewound, PromptSubmitted
 from assistant_events.live.contract import Live
-from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript
+from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, UserMessage
 from assistant_events.session.answers import Client
 from assistant_events.session.session import Session
+from assistant_events.session.stopping import cancellation, since_its_end, stop_run
+from assistant_events.session.streams import to_the_end
 from assistant_events.session.tools import ready_calls
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.contract import DEAD_AFTER_S
-from assistant_events.values import CUT_KINDS, ErrorKind
+from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
+from assistant_events.values.credentials import error_text
 
 Move: TypeAlias = Callable[[Session], Awaitable[object]]
 """Makes one move of the app: asks the model while `awaits` is `MODEL`, runs the tools while it is `TOOLS`."""
@@ -49,8 +60,8 @@ class Turns:
     Args:
         store: Where the sessions are stored.
 
-        move: The app's move. The session's claim is held while it runs. A move that appends nothing ends the turn with
-            a `LocalProtocolError`.
+        move: The app's move. The session's claim is held while it runs. A move that raises ends the turn, and so does
+            one that appends nothing; it is cancelled when another writer stops the turn, or rewinds its message.
 
         client: Resumes and stops runs.
 
@@ -62,14 +73,14 @@ class Turns:
 
         of_browser: Names of tools that only a browser can answer.
 
-        max_rounds: How many answers a turn may have; the next one is a `LocalProtocolError`.
+        max_rounds: How many answers a turn may have; before the next one it ends with a `LocalProtocolError`.
 
         retry: Whether a step that was cut before any content, and cannot be resumed, is asked for again, once a turn.
 
         every_s: Seconds between signs of life; sessions of dead workers are looked for at each.
 
         poll_s: Seconds between looks at the log for what others have written: a stop while a move is made; results
-            and approvals while nothing can be done.
+            and approvals while nothing can be done, then less and less often, up to *every_s*.
     """
 
     def __init__(
@@ -101,7 +112,7 @@ class Turns:
         self._every_s = every_s
         self._poll_s = poll_s
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._asked: set[str] = set()  # sessions whose turn is to be looked at once more
+        self._asked: dict[str, asyncio.Event] = {}  # whether each task has to look at its session once more
         self._looking: asyncio.Task[None] | None = None
 
     async def open(self, session_id: str, *, owner: str | None = None, snapshot_every: int | None = None) -> Session:
@@ -117,16 +128,13 @@ class Turns:
 
     def start(self, session: Session) -> None:
         """
-        Make the moves that are due, in a task of its own; does nothing where that is under way.
+        Make the moves that are due, in a task of its own; where that is under way, it looks at the session once more.
 
-        Call it after a prompt, and after an approval or a result that the app has not made itself. While nothing can be
-        done the task waits for what others write. An error of the task is logged.
+        Call it after a prompt, and in any process after an approval or a result: while nothing can be done, the task
+        looks at the log less and less often. An error of the task is logged. That of a move ends the turn: calls
+        without a result fail, and so does the answer, or an empty one, with a text for the user.
         """
-        name = session.session_id
-        self._asked.add(name)
-        if name not in self._tasks:
-            task = self._tasks[name] = asyncio.create_task(self._run(session))
-            task.add_done_callback(lambda done: self._ended(name, done))
+        self._ask(session.session_id, session)
 
     async def run(self, session: Session) -> None:
         """`start`, and wait for the end of the turn, also for people to act. Cancelling the wait ends nothing."""
@@ -143,7 +151,7 @@ class Turns:
         """
         claims = await self._store.take_over(self.worker, dead_after_s=dead_after_s)
         for claim in claims:
-            self.start(await self.open(claim.session_id))
+            self._ask(claim.session_id, None)
         return tuple([claim.session_id for claim in claims])
 
     async def __aenter__(self) -> Self:
@@ -153,83 +161,158 @@ class Turns:
 
     async def __aexit__(self, *_exception: object) -> None:
         """End all tasks; answers that are received are closed as `aborted`, and can be resumed where the run can."""
-        tasks = [*self._tasks.values(), *([] if self._looking is None else [self._looking])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await to_the_end(self._end())
 
     # -- the tasks
+
+    def _ask(self, name: str, session: Session | None) -> None:
+        """Have a task look at the session; without one that is open, it opens its own."""
+        self._asked.setdefault(name, asyncio.Event()).set()
+        if name not in self._tasks or self._tasks[name].done():
+            task = self._tasks[name] = asyncio.create_task(self._run(name, session))
+            task.add_done_callback(lambda done: self._ended(name, done))
+
+    def _ended(self, name: str, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("session %r: its turn has failed", name, exc_info=error)
+        if self._tasks[name] is task:  # otherwise the next one has begun
+            del self._tasks[name], self._asked[name]
+
+    async def _end(self) -> None:
+        while tasks := [task for task in (*self._tasks.values(), self._looking) if task and not task.done()]:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
 
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(self._every_s)
             try:
                 await self.take_up()
-            except StoreError as error:
-                _log.warning("worker %r: no sign of life: %s", self.worker, error)
+            except Exception as error:  # noqa: BLE001 - without its sign of life a worker counts as dead
+                _log.warning("worker %r: no sign of life: %s", self.worker, error_text(error))
 
-    def _ended(self, name: str, task: asyncio.Task[None]) -> None:
-        del self._tasks[name]
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("session %r: its turn has failed", name, exc_info=error)
-
-    async def _run(self, session: Session) -> None:
-        name = session.session_id
-        while name in self._asked:
-            self._asked.discard(name)
+    async def _run(self, name: str, session: Session | None) -> None:
+        asked = self._asked[name]
+        failure: tuple[Exception, int] | None = None
+        while asked.is_set():
+            asked.clear()
             try:
-                async with session.claimed():
-                    await self._make_moves(session)
-                if session.transcript.awaits is Awaits.TOOLS:
-                    await self._wait_for_news(session)
-            except ClaimedError:
-                # The other worker makes the moves; this one waits, in case it leaves before it has seen the last one.
-                await asyncio.sleep(self._poll_s)
-                await session.refresh()
-                if session.transcript.awaits is not Awaits.USER:
-                    self._asked.add(name)
+                session = session or await self.open(name)
+                await self._advance(session, asked)
+            except StoreError as error:
+                # Another writer was first, or has taken the session over, or it was deleted, or the store has failed.
+                _log.warning("session %r: its turn is looked at again: %s", name, error_text(error))
+                session = None
+                by_others = isinstance(error, ConflictError | FencedError)
+                await _pause(asked, self._poll_s if by_others else self._every_s)
+                asked.set()
+            except Exception as error:
+                if not asked.is_set() or session is None:
+                    raise
+                _log.exception("session %r: its turn has failed", name)
+                failure = error, session.seq
+        if failure is not None and session is not None and session.seq == failure[1]:
+            raise failure[0]  # there was nothing to do since
 
-    async def _make_moves(self, session: Session) -> None:
+    async def _advance(self, session: Session, asked: asyncio.Event) -> None:
+        """Make the moves that are due, and wait where that is not the end of the turn."""
+        try:
+            async with session.claimed():
+                seq = await self._make_moves(session)
+        except ClaimedError:
+            # The other worker makes the moves; this one waits, in case it leaves before it has seen the last one.
+            await _pause(asked, self._poll_s)
+            await session.refresh()
+            if session.transcript.awaits is not Awaits.USER:
+                asked.set()
+            return
+        awaits = session.transcript.awaits
+        if awaits is Awaits.USER:
+            return
+        if awaits is Awaits.PROVIDER:  # its run could not be resumed now
+            await _pause(asked, self._every_s)
+        else:
+            await self._wait_for_news(session.session_id, seq, asked)
+        asked.set()
+
+    async def _wait_for_news(self, name: str, seq: int, asked: asyncio.Event) -> None:
+        pause = self._poll_s
+        while not asked.is_set():
+            end = await self._store.seq(name)
+            if end < seq:
+                raise StoreError(f"session {name!r}: its log ends at seq {end}, before {seq}; it was deleted")
+            if end > seq:
+                return
+            await _pause(asked, pause)
+            pause = min(2 * pause, max(self._every_s, self._poll_s))
+
+    # -- the moves
+
+    async def _make_moves(self, session: Session) -> int:
+        """Make the moves that are due, and return the `seq` after which none was."""
         await session.refresh()
-        await self._settle(session)
-        while self._is_due(session.transcript):
-            rounds = len([each for each in session.transcript.turns()[-1].messages if each.type == "assistant"])
-            if rounds >= self._max_rounds and session.transcript.awaits is Awaits.MODEL:
-                raise LocalProtocolError(f"session {session.session_id!r}: {rounds} answers, and no end of the turn")
-            before = session.seq
-            await self._make_move(session)
-            if session.seq == before:
-                raise LocalProtocolError(f"session {session.session_id!r}: the move has appended nothing")
+        while True:
+            before = session.transcript
+            try:
+                await self._settle(session)
+                transcript, seq = session.transcript, session.seq
+                if transcript.awaits is not Awaits.MODEL and not ready_calls(transcript, self._of_browser):
+                    return seq
+                self._check_rounds(session.session_id, transcript)
+                await self._watch(session, self._move(session))
+                _check_progress(session, seq)
+            except StoreError:
+                raise
+            except Exception as error:
+                await self._fail(session, before, ErrorInfo(kind=ErrorKind.UNKNOWN, message=error_text(error)))
+                raise
             await session.refresh()
 
-    def _is_due(self, transcript: Transcript) -> bool:
-        """Return whether the app has a move to make."""
-        if is_stopped(transcript):
-            return False
-        return transcript.awaits is Awaits.MODEL or bool(ready_calls(transcript, self._of_browser))
+    def _check_rounds(self, name: str, transcript: Transcript) -> None:
+        rounds = len([each for each in transcript.turns()[-1].messages if each.type == "assistant"])
+        if rounds >= self._max_rounds and transcript.awaits is Awaits.MODEL:
+            raise LocalProtocolError(f"session {name!r}: {rounds} answers, and no end of the turn")
 
-    async def _make_move(self, session: Session) -> None:
-        """Make a move, and cancel it when another writer stops the turn."""
-        move = asyncio.ensure_future(self._move(session))
+    async def _watch(self, session: Session, move: Awaitable[object]) -> None:
+        """Await a move, and cancel it when another writer stops its turn or rewinds its message."""
+        before, later = session.transcript, None
+        task = asyncio.ensure_future(move)
         try:
-            while not move.done():
-                await asyncio.wait((move,), timeout=self._poll_s)
-                await session.refresh()
-                if is_stopped(session.transcript):
-                    break
+            while not task.done() and later is None:
+                await asyncio.wait((task,), timeout=self._poll_s)
+                try:
+                    await session.refresh()
+                except StoreError as error:  # the move itself may not need the store now
+                    _log.warning("session %r: the log cannot be read: %s", session.session_id, error_text(error))
+                later = since_its_end(before, session.transcript)
+            if later and isinstance(later[-1], AssistantMessage):  # the move has begun to answer all the same
+                await session.stop(self._client)
         finally:
-            move.cancel()
-            await asyncio.wait((move,))
-        if is_stopped(session.transcript):
+            task.cancel()
+            await asyncio.wait((task,))
+        if later is not None:
             return
-        move.result()
+        if task.cancelled():
+            raise LocalProtocolError(f"session {session.session_id!r}: the move was cancelled, but its turn was not")
+        task.result()
 
-    async def _wait_for_news(self, session: Session) -> None:
-        news = await session.refresh()
-        while not news:
-            await asyncio.sleep(self._poll_s)
-            news = await session.refresh()
-        self._asked.add(session.session_id)
+    async def _fail(self, session: Session, before: Transcript, error: ErrorInfo) -> None:
+        """End the turn of a move that began at *before*, so that its user sees the error; a later prompt stays."""
+        name = session.new_id()
+        runs = [session.transcript.answer(left.message_id) for left in session.transcript.unfinished() if left.run]
+        while True:
+            events = cancellation(session.transcript, name, self._client, error)
+            if _last_prompt(session.transcript) != _last_prompt(before):
+                events = [event for event in events if event.message_id != name]
+                self._asked[session.session_id].set()
+            try:
+                await session.append(*events)
+            except ConflictError:
+                continue  # the session has the records of another writer now
+            break
+        for message in runs:
+            await stop_run(self._client, message, message.id)
 
     # -- what others have left
 
@@ -237,13 +320,16 @@ class Turns:
         """Resume what can be resumed, and close the rest: no other worker writes it any more."""
         for left in session.transcript.unfinished():
             if left.run is not None and left.run.resumable:
-                async with session.resume(self._client, message_id=left.message_id) as events:
-                    async for _ in events:
-                        pass
+                await self._watch(session, self._resume(session, left.message_id))
         await session.reconcile()
         last = session.transcript.last
         if self._retry and isinstance(last, AssistantMessage) and await self._was_cut_at_its_start(last, session):
             await session.rewind(last.id)
+
+    async def _resume(self, session: Session, message_id: str) -> None:
+        async with session.resume(self._client, message_id=message_id) as events:
+            async for _ in events:
+                pass
 
     async def _was_cut_at_its_start(self, message: AssistantMessage, session: Session) -> bool:
         """Return whether an answer was cut before any content, and none of this turn was asked for again."""
@@ -260,10 +346,18 @@ class Turns:
         return tries == 0
 
 
-def is_stopped(transcript: Transcript) -> bool:
-    """Return whether the last answer, or a call of it, was cancelled: the app makes no move before the next prompt."""
-    last = transcript.last
-    if not isinstance(last, AssistantMessage):
-        return False
-    errors = [last.error, *[call.error for call in last.tool_calls if not call.provider_executed]]
-    return any(error is not None and error.kind == ErrorKind.CANCELLED for error in errors)
+def _check_progress(session: Session, seq: int) -> None:
+    if session.seq == seq:
+        raise LocalProtocolError(f"session {session.session_id!r}: the move has appended nothing")
+
+
+def _last_prompt(transcript: Transcript) -> UserMessage | None:
+    turns = transcript.turns()
+    return turns[-1].prompt if turns else None
+
+
+async def _pause(asked: asyncio.Event, seconds: float) -> None:
+    """Wait until the task is asked to look at its session, at most *seconds*."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asked.wait()

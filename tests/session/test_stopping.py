@@ -1,0 +1,138 @@
+"""
+Stops of a session, where no turn is made in this process.
+"""
+
+import asyncio
+
+import pytest
+
+from assistant_events import Awaits, ErrorInfo, fold
+from assistant_events.messages import close_message, interrupted
+from assistant_events.session import Session
+from assistant_events.session.stopping import since_its_end
+from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.testing import Call, answer, prompt, rewind
+from tests.session.moves import BODY, RUN, SlowProvider, left_by_a_dead_worker, run, silent, until, with_run
+from tests.session.scripted import Provider, line
+
+
+def test_two_stops_at_once():
+    """
+    One of them ends the turn, the other finds it ended.
+    """
+
+    async def main():
+        store = MemoryStore()
+        session = await Session.open(store, "s1")
+        await session.prompt("Hi")
+        sessions = [await Session.open(store, "s1") for _ in range(2)]
+        stops = await asyncio.gather(*[each.stop() for each in sessions], session.stop(), session.stop())
+
+        assert [0, 0, 0, 2] == sorted(len(records) for records in stops)
+        assert ["prompt.submitted", "step.started", "step.failed"] == [record.event.type for record in store.read("s1")]
+
+    run(main())
+
+
+def test_a_stop_of_a_session_that_was_opened_before():
+    """
+    It reads what others have written since, and stops that.
+    """
+
+    async def main():
+        store = MemoryStore()
+        early = await Session.open(store, "s1")
+        await (await Session.open(store, "s1")).prompt("Hi")
+
+        assert 2 == len(await early.stop())
+        assert ("unknown", "unknown") == (early.transcript.last.origin.provider, early.transcript.last.origin.dialect)
+        assert Awaits.USER is early.transcript.awaits
+
+    run(main())
+
+
+def test_a_stop_of_a_run_that_was_cut(caplog):
+    """
+    The provider is asked to stop a run that could be resumed, though its message has ended.
+    """
+
+    async def main():
+        client = Provider()
+        session = await Session.open(left_by_a_dead_worker(*with_run(RUN)), "s1")
+        await session.append(*close_message(session.transcript["a1"], interrupted()))
+        assert Awaits.PROVIDER is session.transcript.awaits
+        await session.stop(client)
+
+        assert (["a1"], Awaits.USER) == (client.stopped, session.transcript.awaits)
+        assert "the turn was stopped" == session.transcript.last.error.message
+        assert [] == caplog.records
+
+    run(main())
+
+
+def test_a_stop_keeps_what_another_process_has_received(tmp_path):
+    """
+    The text of the answer is that of its checkpoints, also in a session that was opened before the answer.
+    """
+
+    async def main():
+        with SqliteStore(tmp_path / "s.db", synchronous="normal") as store:
+            early = await Session.open(store, "s1")
+            session = await Session.open(store, "s1", checkpoint_s=0)
+            await session.prompt("Hi")
+            async with session.respond(SlowProvider(silent(line(say="Hel"), line(say="lo"))), BODY) as events:
+                receiving = asyncio.create_task(receive(events))
+                await until(lambda: "Hello" == "".join(piece.delta for piece in store.load_checkpoints("s1")))
+                await early.stop()
+                receiving.cancel()
+
+            assert ("Hello", "cancelled") == (early.transcript.last.text, early.transcript.last.error.kind)
+
+    run(main())
+
+
+async def receive(events):
+    """
+    Receive an answer to its end.
+    """
+    async for _ in events:
+        pass
+
+
+# -- what a move sees of a stop
+
+OLD = [prompt("Hm", message_id="u0"), *answer("Well", message_id="a0")]
+HI = prompt("Hi", message_id="u1")
+CALLS = answer(calls=[Call("look", call_id="c1")], message_id="a1")
+STOPPED = answer(error=ErrorInfo(kind="cancelled", message="stopped"), message_id="x1")
+AND = prompt("And?", message_id="u2")
+HELLO = answer("Hello", message_id="a2")
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "expected"),
+    [
+        ([HI], [], None),
+        ([HI], CALLS, None),
+        ([HI], [*CALLS, AND], None),
+        ([HI], STOPPED, []),
+        ([HI], [*STOPPED, AND], ["u2"]),
+        ([HI], [*STOPPED, AND, *HELLO], None),
+        ([HI], [*STOPPED, *HELLO], ["a2"]),
+        ([HI, *CALLS], [*STOPPED, AND, *HELLO], None),
+        ([HI, *STOPPED, AND], [], None),
+        ([HI, *STOPPED, AND], HELLO, None),
+        ([HI], [rewind("u1")], []),
+        ([HI], [rewind("u1"), AND], ["u2"]),
+        ([HI], [rewind("u1"), AND, *HELLO], None),
+        ([HI], [rewind("u1"), *HELLO], ["a2"]),
+    ],
+)
+def test_what_came_since_a_turn_ended(before, since, expected):
+    """
+    A stop or a rewind ends the turn of a move, wherever it is in the log; an answer to a later prompt is the move's.
+    """
+    start = fold([*OLD, *before])
+    later = since_its_end(start, fold(since, start=start))
+
+    assert expected == (later if later is None else [message.id for message in later])
