@@ -26,7 +26,7 @@ from assistant_events.messages import ApprovalStatus, Awaits, Transcript
 from assistant_events.outward import DocumentWriter, SharedEvents, SseWriter, end_event, error_event, parse_cursor
 from assistant_events.outward.sse import SSE_START
 from assistant_events.reducer import Builder, fold
-from assistant_events.session import Client, Turns, is_stopped
+from assistant_events.session import Client, Turns
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values.json_io import write_json
 from assistant_events.web.commands import Command, commands
@@ -301,7 +301,7 @@ class ChatRoutes:
         if transcript.awaits is Awaits.TOOLS:
             calls = transcript.pending_tool_calls
             return all(call.approval is ApprovalStatus.REQUESTED or call.name in self._of_browser for call in calls)
-        return transcript.awaits is Awaits.USER or is_stopped(transcript)
+        return transcript.awaits is Awaits.USER
 
 
 class _Streams:
