@@ -212,8 +212,6 @@ async def _watch_many(store: SqliteStore, watched: int, wait_s: float) -> list[F
 
     joined, left = asyncio.Event(), set(names)
 
-    joined, left = asyncio.Event(), set(names)
-
     async def watch(live: Live, name: str) -> None:
         async for _ in live.subscribe(name):
             left.discard(name)

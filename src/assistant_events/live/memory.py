@@ -31,8 +31,6 @@ class MemoryLive:
 
         async with MemoryLive(store) as live:
             session = await Session.open(store, "s1", live=live)
-            async for item in live.subscribe("s1"):
-                ...
 
     Args:
         store: The store of the sessions.
