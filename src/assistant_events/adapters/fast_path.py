@@ -21,7 +21,11 @@ from assistant_events.values.json_io import string_reader, strings_reader
 from assistant_events.values.validators import NO_FIELDS
 
 # Any: the drafts are the delta classes, but mutable.
-_DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningDelta, ToolInputDelta)}
+DELTAS: dict[str, tuple[type, Any]] = {
+    kind: (cls, draft_of(cls))
+    for kind, cls in (("text", TextDelta), ("reasoning", ReasoningDelta), (OpenCall.kind, ToolInputDelta))
+}
+"""By the kind of a fragment, the class of its deltas and their draft; other kinds have no fast path."""
 
 _SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
 """In how many bytes a run of frames is looked for at least, and at most: what is looked through in vain costs, too."""
@@ -60,6 +64,7 @@ class DeltaFastPath:
     """
 
     __slots__ = (
+        "_bare",
         "_buffer",
         "_call_id",
         "_cls",
@@ -67,18 +72,19 @@ class DeltaFastPath:
         "_ids",
         "_item",
         "_last",
-        "_lined",
         "_mark",
         "_message_id",
         "_read",
-        "_read_list",
+        "_size",
+        "_suffix",
         "_texts",
         "_varies",
-        "bare",
         "fragment",
         "framed",
         "learner",
         "number",
+        "prefix",
+        "stopped",
         "template",
     )
 
@@ -100,19 +106,19 @@ class DeltaFastPath:
         self.number = number
         self.fragment = fragment
         self._message_id = message_id
-        self._call_id = fragment.call_id if isinstance(fragment, OpenCall) else None
-        self._cls: type = ToolInputDelta
-        if isinstance(fragment, OpenFragment):
-            self._cls = TextDelta if fragment.kind == "text" else ReasoningDelta
-        self._draft = _DRAFTS[self._cls]
-        self._buffer = fragment.buffer
-        self._mark = fragment.buffer.length
+        self._call_id = fragment.call_id
+        self._cls, self._draft = DELTAS[fragment.kind]
+        self._buffer = buffer = fragment.buffer
+        self._mark = buffer.length
         self._item = b"%d" % number if template.numbered else b""
         self._ids = frame_ids
         self._last: bytes | None = None
+        self._size = 0
+        self.stopped = False
+        """Whether the last run ended at a frame that does not match, which need not be tried again."""
+
         self._texts = texts
         self._read = string_reader()
-        self._read_list = strings_reader()
         self._bind()
 
     def take(self, data: bytes, form: Form) -> Event | None:
@@ -214,11 +220,11 @@ class DeltaFastPath:
             How many there were: none when there are less than two.
         """
         some = payloads[start : start + self.learner.window // _SHORT_FRAME]
-        if len(some) < 2 or self.bare is _NO_FORM or not some[1].startswith(self.bare[0]):
+        if len(some) < 2 or self.learner.named or not some[1].startswith(self.prefix):
             return 0
         lines = b"%b\n" % b"\n".join(some)
         is_lines = lines.count(b"\n") == len(some)
-        return self._append_run(lines, 0, sink, self._lined)[0] if is_lines else 0
+        return self._append_run(lines, 0, sink, self._form(b"", b"\n"))[0] if is_lines else 0
 
     def is_for(self, learner: TemplateLearner, number: int, fragment: OpenFragment | OpenCall) -> bool:
         """Return whether it was made for frames of this kind that continue this fragment."""
@@ -244,26 +250,33 @@ class DeltaFastPath:
     # -- inside
 
     def _bind(self) -> None:
-        """Set the forms of the frames of the item."""
-        around, template = self.learner.around, self.template
-        prefix, suffix = template.bound(self.number)
+        """Set the form of the frames of the item."""
+        template = self.template
         self._varies = not template.exact
+        self.prefix, self._suffix = template.bound(self.number)
+        """The bytes of a payload before its first gap and, where the text is the only one, after it."""
 
-        def form(before: bytes, after: bytes) -> Form:
-            head, tail = before + prefix, after if self._varies else suffix + after
-            return head, tail, len(head) + len(tail), after
-
-        self.framed = _NO_FORM if around is None else form(*around)
+        around = self.learner.around
+        self.framed = _NO_FORM if around is None else self._form(*around)
         """How a whole frame is matched. A JSON string holds no line end, so what matches is one frame."""
 
-        self.bare = _NO_FORM if self.learner.named else form(b"", b"")
-        """How a payload is matched."""
+        self._bare: Form | None = None
 
-        self._lined = _NO_FORM if self.learner.named else form(b"", b"\n")
-        """How a payload is matched that has a line of its own."""
+    @property
+    def bare(self) -> Form:
+        """How a payload is matched."""
+        form = self._bare
+        if form is None:
+            form = self._bare = _NO_FORM if self.learner.named else self._form(b"", b"")
+        return form
+
+    def _form(self, before: bytes, after: bytes) -> Form:
+        head, tail = before + self.prefix, after if self._varies else self._suffix + after
+        return head, tail, len(head) + len(tail), after
 
     def _append_run(self, data: bytes, start: int, sink: list[Event], form: Form) -> tuple[int, int]:
         """Return how many frames a run has, and where it ends."""
+        self.stopped = False
         head, tail, constant, after = form
         exact = not self._varies
         if exact:
@@ -285,8 +298,11 @@ class DeltaFastPath:
                 self._ids.update(ids[:count])
         self._append(texts, sink)
         size, learner = count * len(head + tail) + sum(map(len, pieces[:count])), self.learner
-        if count < len(pieces):
-            learner.window = max(size, _SHORT_RUN)
+        self._size += size
+        self.stopped = count < len(pieces)
+        if self.stopped:
+            # The next fragment is probably not much longer than this one.
+            learner.window = min(max(self._size * 3 // 2, _SHORT_RUN), _LAST_RUN)
         elif start + learner.window < len(data):
             learner.window = min(2 * learner.window, _LAST_RUN)
         return count, start + size
@@ -331,7 +347,7 @@ class DeltaFastPath:
         try:
             # A string holds no line end, so none reaches from one literal into the next.
             joined = b"%b,\r%b" % (quote, quote)
-            texts = self._read_list(b"[%b%b%b]" % (quote, joined.join(literals), quote))
+            texts = strings_reader()(b"[%b%b%b]" % (quote, joined.join(literals), quote))
             if len(texts) == len(literals) and all(texts):
                 return texts
         except ValueError:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, final
 
 import attrs
 
-from assistant_events.adapters.fast_path import DeltaFastPath
+from assistant_events.adapters.fast_path import DELTAS, DeltaFastPath
 from assistant_events.adapters.frame_templates import (
     NUMBER_LIMIT,
     DeltaFrames,
@@ -154,7 +154,7 @@ class FrameReader(ABC):
         at = 0
         while at < len(payloads):
             fast, payload = self._fast_path, payloads[at]
-            if fast is not None and payload.startswith(fast.bare[0]):
+            if fast is not None and payload.startswith(fast.prefix):
                 if count := fast.append_payloads(payloads, at, self._sink):
                     at += count
                     continue
@@ -206,7 +206,7 @@ class FrameReader(ABC):
         # Any: see `DeltaFastPath`.
         if not self.fast or fragment is None or fragment.held or self.recorder.rejoining:
             return
-        if isinstance(fragment, OpenFragment) and fragment.kind == "media":
+        if fragment.kind not in DELTAS:
             return
         left, learner = self._left, self._learners.get(kind)
         payload = self.payload
@@ -310,7 +310,9 @@ class FrameReader(ABC):
             fast = self._fast_path if framing.idle else None
             if fast is not None and data.startswith(fast.framed[0], at):
                 begin, at = at, fast.append_run(data, at, sink)
-                if at > begin:
+                if fast.stopped:
+                    fast = None
+                elif at > begin:
                     continue
             else:
                 fast = None

@@ -11,7 +11,7 @@ one ends at once. Later content of its item is collected and becomes one more fr
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from assistant_events import events as ev
 from assistant_events.lifecycle import FRAGMENT_KINDS, KnownEvent
@@ -62,6 +62,9 @@ class OpenFragment:
     """A fragment that is open, or the collector of an item whose fragment is not open."""
 
     __slots__ = ("buffer", "citations", "details", "early", "held", "key", "kind", "known", "media_type", "state")
+
+    call_id: Final = None
+    """Only an `OpenCall` has one."""
 
     def __init__(self, kind: str, key: Hashable, state: State = NO_STATE, media_type: str = "") -> None:
         self.kind = kind

@@ -34,7 +34,16 @@ from assistant_events.recorder.fragments import (
 )
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage
 from assistant_events.values.content import ContentInput, as_content
-from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_input, as_state
+from assistant_events.values.construct import constructor
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_input, as_state, to_optional_text
+
+_step_started: Callable[..., ev.StepStarted] = constructor(ev.StepStarted)
+_step_ended: Callable[..., ev.StepEnded] = constructor(ev.StepEnded)
+
+_NO_RESULT = ErrorInfo(
+    kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call"
+)
+_CUT_BEFORE_RESULT = interrupted("the provider's answer ended before a result of this call")
 
 
 class Recorder(Delivery):
@@ -116,7 +125,10 @@ class Recorder(Delivery):
 
     def start(self, origin: Origin, run: RemoteRun | None = None, state: JsonMap = NO_STATE) -> list[ev.Event]:
         """Start the step."""
-        self._emit(ev.StepStarted(message_id=self.message_id, origin=origin, run=run, state=state))
+        # The constructor of the class raises the error of a wrong argument.
+        is_valid = type(origin) is Origin and (run is None or type(run) is RemoteRun)
+        make = _step_started if is_valid else ev.StepStarted
+        self._emit(make(message_id=self.message_id, origin=origin, run=run, state=as_state(state)))
         return self._deliver()
 
     def restart(
@@ -150,24 +162,23 @@ class Recorder(Delivery):
         self._fragments.end_all(complete=True)
         self._end_opaque()
         self._calls.answer_held()
-        is_whole = finish_reason is FinishReason.STOP or finish_reason is FinishReason.TOOL_CALLS
-        missing = (
-            ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
-            if is_whole
-            else interrupted("the provider's answer ended before a result of this call")
-        )
-        if finish_reason is not FinishReason.PAUSE:
-            for call_id in self._lifecycle.unsettled_calls():
+        unsettled = self._lifecycle.unsettled_calls()
+        if unsettled and finish_reason is not FinishReason.PAUSE:
+            is_whole = finish_reason is FinishReason.STOP or finish_reason is FinishReason.TOOL_CALLS
+            missing = _NO_RESULT if is_whole else _CUT_BEFORE_RESULT
+            for call_id in unsettled:
                 self._calls.fail(self._calls.by_id[call_id], missing)
+        is_valid = (usage is None or type(usage) is Usage) and (run is None or type(run) is RemoteRun)
+        make = _step_ended if is_valid and (raw_finish_reason is None or type(raw_finish_reason) is str) else ev.StepEnded
         self._emit(
-            ev.StepEnded(
+            make(
                 message_id=self.message_id,
                 finish_reason=finish_reason,
-                raw_finish_reason=raw_finish_reason,
+                raw_finish_reason=to_optional_text(raw_finish_reason),
                 usage=usage,
                 run=run,
-                state=state,
-                details=details,
+                state=as_state(state),
+                details=as_details(details),
             )
         )
         return self._deliver()
