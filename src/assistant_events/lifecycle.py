@@ -367,8 +367,8 @@ class MessageLifecycle:
         if fragment_moves is not None:
             moved = fragment_moves[self._fragments[kind]]
             # For an enum, `isinstance` takes longer than the rest of a step.
-            if moved.__class__ is Rejection:
-                return moved  # type: ignore[return-value]
+            if type(moved) is Rejection:
+                return moved
             self._fragments[kind] = moved  # type: ignore[assignment]
             return None
         if call_moves is not None:
@@ -433,8 +433,8 @@ class MessageLifecycle:
         # Any: an event of a call; what is read of it is looked at by its class.
         call = self._calls.get(event.call_id)
         after = moves[_NO_CALL if call is None else call.phase]
-        if after.__class__ is Rejection:
-            return after  # type: ignore[return-value]
+        if type(after) is Rejection:
+            return after
         cls = event.__class__
         if call is None:
             # Only events with a name begin a call.

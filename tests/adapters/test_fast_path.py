@@ -19,7 +19,7 @@ from tests.fuzz.generated import stream as generated
 from tests.fuzz.seeds import recorded
 
 from . import padded
-from .notation import C, D, K, S, args, decoder, delta, fc, frame, mo, summary, text, th
+from .notation import C, D, K, S, X, args, decoder, delta, fc, frame, mo, summary, text, th
 from .padded import DECODERS, LinesDecoder, PaddedDecoder, ZerosDecoder, written
 
 COUNT = 10
@@ -49,7 +49,7 @@ def taken(monkeypatch):
     def counted_run(path, data, start, sink):
         before = len(sink)
         end = append_run(path, data, start, sink)
-        found.extend(["run"] * (len(sink) - before))
+        found.extend(["run" for event in sink[before:] if not event.durable])
         return end
 
     def counted_payloads(path, payloads, start, sink):
@@ -104,6 +104,42 @@ def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
     assert ["bare", *["run"] * (COUNT - 1)] == taken
 
 
+def with_known_text():
+    """
+    Return a decoder that has learned the template of texts.
+    """
+    made = decoder()
+    made.feed(b"".join(map(frame, (C(), S(0, mo()), *[D(0, text("word"))] * LEARNED_FROM, X(0)))))
+    return made
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["one by one", "together"])
+def test_a_text_whose_first_frame_takes_the_fast_path(taken, live):
+    """
+    The first delta opens the text, as it does without the fast path.
+    """
+    made = with_known_text()
+    frames = [frame(each) for each in (S(1, mo()), *[D(1, text("ab"))] * 3, X(1))]
+    found = [event for chunk in (frames if live else [b"".join(frames)]) for event in made.feed(chunk)]
+
+    assert ["framed" if live else "run"] * 3 == taken
+    assert ["text.started", *["text.delta"] * 3, "text.ended"] == [event.type for event in found]
+    assert [0, 2, 4] == [event.offset for event in found if event.type == "text.delta"]
+    assert "ababab" == found[-1].text
+
+
+def test_a_step_without_text_that_might_have_begun_one(taken):
+    """
+    An image, an empty delta or the end of the step opens no text.
+    """
+    made = with_known_text()
+    image = delta("image", data="aGk=", mime_type="image/png")
+    found = [event for each in (S(1, mo()), D(1, text("")), D(1, image), X(1)) for event in made.feed(frame(each))]
+
+    assert [] == taken
+    assert ["media.started", "media.ended"] == [event.type for event in found]
+
+
 @pytest.mark.parametrize("named", [True, False], ids=["named", "without a name"])
 def test_frames_with_and_without_an_event_name(taken, named):
     """
@@ -119,7 +155,7 @@ def test_frames_with_and_without_an_event_name(taken, named):
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_a_new_step_of_a_kind_that_is_known(taken, step, piece):
     """
-    A template serves the next step of its kind, with its own index. Text begins with its first delta.
+    A template serves the next step of its kind, with its own index, from its first delta on.
     """
     made = decoder()
     for each in (C(), S(0, step), *[D(0, piece)] * LEARNED_FROM):
@@ -128,7 +164,7 @@ def test_a_new_step_of_a_kind_that_is_known(taken, step, piece):
     with patch.object(FrameTemplate, "learn", side_effect=AssertionError):
         found = [event for _ in range(COUNT) for event in made.feed(frame(D(12, piece)))]
 
-    assert ["framed"] * (COUNT - ("text" in piece)) == taken
+    assert ["framed"] * COUNT == taken
     assert None is made.failure
     deltas = [event for event in found if event.type.endswith(".delta")]
     assert [len(deltas[0].delta) * number for number in range(COUNT)] == [event.offset for event in deltas]

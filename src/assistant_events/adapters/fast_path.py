@@ -8,14 +8,14 @@ proves that the events are equal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from assistant_events.adapters.frame_templates import TemplateLearner
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
-from assistant_events.values.buffers import COMPACT_AT
+from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.construct import draft_of
 from assistant_events.values.json_io import string_reader, strings_reader
 from assistant_events.values.validators import NO_FIELDS
@@ -39,6 +39,9 @@ How a frame, or its payload alone, is matched: the bytes up to its first gap; th
 only gap, otherwise those after the payload; the length of both; the bytes after the payload.
 """
 
+Continued: TypeAlias = OpenFragment | OpenCall | Callable[[], OpenFragment]
+"""What frames continue: what is open, or a function that opens it."""
+
 _NO_FORM: Form = b"", b"", -1, b""
 """Matches nothing."""
 
@@ -56,7 +59,7 @@ class DeltaFastPath:
 
         number: Number of the item; 0 for wires without numbers.
 
-        fragment: What the frames continue.
+        fragment: What the frames continue, or what opens it when the first of them comes.
 
         frame_ids: Ids of the frames that came, for wires that have them.
 
@@ -93,7 +96,7 @@ class DeltaFastPath:
         message_id: str,
         learner: TemplateLearner,
         number: int,
-        fragment: OpenFragment | OpenCall,
+        fragment: Continued,
         *,
         frame_ids: set[bytes],
         texts: list[Any] | None = None,
@@ -106,10 +109,10 @@ class DeltaFastPath:
         self.number = number
         self.fragment = fragment
         self._message_id = message_id
-        self._call_id = fragment.call_id
-        self._cls, self._draft = DELTAS[fragment.kind]
-        self._buffer = buffer = fragment.buffer
-        self._mark = buffer.length
+        self._buffer: Buffer[str] | None = None
+        self._mark = 0
+        if not callable(fragment):
+            self._continue(fragment)
         self._item = b"%d" % number if template.numbered else b""
         self._ids = frame_ids
         self._last: bytes | None = None
@@ -147,7 +150,7 @@ class DeltaFastPath:
             return None  # not a string, or not valid text
         if not delta:
             return None
-        buffer = self._buffer
+        buffer = self._buffer or self._open()
         pieces = buffer.pieces
         made = self._draft()
         made.message_id = self._message_id
@@ -226,17 +229,22 @@ class DeltaFastPath:
         is_lines = lines.count(b"\n") == len(some)
         return self._append_run(lines, 0, sink, self._form(b"", b"\n"))[0] if is_lines else 0
 
-    def is_for(self, learner: TemplateLearner, number: int, fragment: OpenFragment | OpenCall) -> bool:
+    @property
+    def is_open(self) -> bool:
+        """Whether the fragment is open; else the next frame opens it."""
+        return self._buffer is not None
+
+    def is_for(self, learner: TemplateLearner, number: int, fragment: Continued) -> bool:
         """Return whether it was made for frames of this kind that continue this fragment."""
         return self.fragment is fragment and self.template is learner.template and self.number == number
 
     def resume(self) -> None:
         """Go on after frames that were decoded in full."""
-        self._mark = self._buffer.length
+        self._mark = self._length
 
     def was_used(self) -> bool:
         """Return whether frames matched since it was made or resumed, or since the last call."""
-        length = self._buffer.length
+        length = self._length
         used = length != self._mark
         if used:
             self._mark = length
@@ -248,6 +256,25 @@ class DeltaFastPath:
         return None if self._last is None else self.template.bound(self.number)[0] + self._last
 
     # -- inside
+
+    @property
+    def _length(self) -> int:
+        return 0 if self._buffer is None else self._buffer.length
+
+    def _continue(self, fragment: OpenFragment | OpenCall) -> Buffer[str]:
+        self.fragment = fragment
+        self._call_id = fragment.call_id
+        self._cls, self._draft = DELTAS[fragment.kind]
+        self._buffer = buffer = fragment.buffer
+        self._mark = buffer.length
+        return buffer
+
+    def _open(self) -> Buffer[str]:
+        """Open the fragment: its first delta has come."""
+        assert callable(self.fragment), "a fragment has a buffer"
+        buffer = self._continue(self.fragment())
+        self._mark = -1
+        return buffer
 
     def _bind(self) -> None:
         """Set the form of the frames of the item."""
@@ -296,13 +323,14 @@ class DeltaFastPath:
             self._last = pieces[count - 1]
             if any(ids):
                 self._ids.update(ids[:count])
-        self._append(texts, sink)
+        if texts:
+            self._append(texts, sink)
         size, learner = count * len(head + tail) + sum(map(len, pieces[:count])), self.learner
         self._size += size
         self.stopped = count < len(pieces)
         if self.stopped:
             # The next fragment is probably not much longer than this one.
-            learner.window = min(max(self._size * 3 // 2, _SHORT_RUN), _LAST_RUN)
+            learner.window = min(max(self._size * 9 // 8, _SHORT_RUN), _LAST_RUN)
         elif start + learner.window < len(data):
             learner.window = min(2 * learner.window, _LAST_RUN)
         return count, start + size
@@ -358,8 +386,8 @@ class DeltaFastPath:
 
     def _append(self, texts: Sequence[str], sink: list[Event]) -> None:
         """Append texts to the fragment, and an event for each to *sink*."""
+        buffer = self._buffer or self._open()
         draft, cls, message_id, call_id = self._draft, self._cls, self._message_id, self._call_id
-        buffer = self._buffer
         length = buffer.length
         for text in texts:
             made = draft()

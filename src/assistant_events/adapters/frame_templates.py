@@ -148,14 +148,8 @@ class DeltaFrames:
 
     def number_in(self, event: Fields) -> int | None:
         """Return the number of the item that a frame continues: `None` for items without numbers, -1 for a bad one."""
-        within: Any = event if self.number else None
-        for step in self.number[:-1]:
-            if isinstance(within, dict):
-                within = within.get(step)
-            else:
-                within = within[0] if step == 0 and isinstance(within, list) and within else None
-        number = within.get(self.number[-1]) if isinstance(within, dict) else None
-        return number if within is None or type(number) is int else -1
+        number = _value_at(event, self.number) if self.number else None
+        return number if number is None or type(number) is int else -1
 
     def _within(self, event: Fields) -> Fields:
         for key in self.inside:

@@ -148,7 +148,7 @@ def flag(fields: Fields, key: str) -> bool | None:
 def mapping(fields: Fields, key: str) -> Fields:
     """Return an object, plain or frozen as it is; an empty one when there is none."""
     value = fields.get(key)
-    # Most values are plain or missing. An `isinstance` of `JsonObject`, whose base is abstract, takes ten times as long.
+    # Most values are plain or missing; an `isinstance` of `JsonObject`, whose base is abstract, is slow.
     if type(value) is dict:
         return value
     return value if value is not None and isinstance(value, _OBJECTS) else _NOTHING

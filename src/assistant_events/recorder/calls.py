@@ -41,6 +41,8 @@ _success: Callable[..., ev.ToolSuccess] = constructor(ev.ToolSuccess)
 # Reading a member of an enum takes as long as a look-up in a table.
 _INPUT_OPEN, _SETTLED = CallPhase.INPUT_OPEN, CallPhase.SETTLED
 
+_NO_RESULT = ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
+_CUT = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the provider's answer ended before a result of this call")
 _INCOMPLETE = "the provider marked the input as incomplete"
 
 
@@ -350,6 +352,11 @@ class Calls:
         for call in self.by_id.values():
             if self.phase(call) is not _SETTLED:
                 self.fail(call, error)
+
+    def fail_missing(self, *, is_whole: bool) -> None:
+        """Fail every call that keeps the step from ending, for the provider gave no result in its answer."""
+        for call_id in self._lifecycle.unsettled_calls():
+            self.fail(self.by_id[call_id], _NO_RESULT if is_whole else _CUT)
 
     def fail(self, call: OpenCall, error: ErrorInfo) -> None:
         """Fail a call."""

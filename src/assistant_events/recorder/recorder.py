@@ -17,6 +17,7 @@ they are known (`keep`), however it ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import NoneType
 
 from assistant_events import events as ev
 from assistant_events.errors import LocalProtocolError
@@ -32,18 +33,14 @@ from assistant_events.recorder.fragments import (
     check_str,
     merge_state,
 )
-from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage
-from assistant_events.values.content import ContentInput, as_content
+from assistant_events.values import Citation, ErrorInfo, FinishReason, Origin, RemoteRun, Usage
 from assistant_events.values.construct import constructor
+from assistant_events.values.content import ContentInput, as_content
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_input, as_state, to_optional_text
 
 _step_started: Callable[..., ev.StepStarted] = constructor(ev.StepStarted)
 _step_ended: Callable[..., ev.StepEnded] = constructor(ev.StepEnded)
-
-_NO_RESULT = ErrorInfo(
-    kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call"
-)
-_CUT_BEFORE_RESULT = interrupted("the provider's answer ended before a result of this call")
+_FACTS = ((Usage, NoneType), (RemoteRun, NoneType), (str, NoneType))
 
 
 class Recorder(Delivery):
@@ -81,7 +78,7 @@ class Recorder(Delivery):
         note: Callable[[str, str], None] | None = None,
     ) -> None:
         super().__init__(message_id, prior, sink)
-        self._note = _ignore if note is None else note
+        self._note: Callable[[str, str], None] = note or (lambda code, message: None)
         self._numbers = ItemNumbers(item_key)
         self._fragments = Fragments(message_id, self._emit, self._numbers)
         self._calls = Calls(self._fragments, self._lifecycle, self._note)
@@ -162,14 +159,11 @@ class Recorder(Delivery):
         self._fragments.end_all(complete=True)
         self._end_opaque()
         self._calls.answer_held()
-        unsettled = self._lifecycle.unsettled_calls()
-        if unsettled and finish_reason is not FinishReason.PAUSE:
+        if finish_reason is not FinishReason.PAUSE:
             is_whole = finish_reason is FinishReason.STOP or finish_reason is FinishReason.TOOL_CALLS
-            missing = _NO_RESULT if is_whole else _CUT_BEFORE_RESULT
-            for call_id in unsettled:
-                self._calls.fail(self._calls.by_id[call_id], missing)
-        is_valid = (usage is None or type(usage) is Usage) and (run is None or type(run) is RemoteRun)
-        make = _step_ended if is_valid and (raw_finish_reason is None or type(raw_finish_reason) is str) else ev.StepEnded
+            self._calls.fail_missing(is_whole=is_whole)
+        is_valid = all(map(isinstance, (usage, run, raw_finish_reason), _FACTS))
+        make = _step_ended if is_valid else ev.StepEnded
         self._emit(
             make(
                 message_id=self.message_id,
@@ -604,7 +598,3 @@ class Recorder(Delivery):
         numbered = self._numbers.add_to(key, state)
         self._fragments.end_unkeyed()
         self._emit(ev.OpaqueReceived(message_id=self.message_id, state=numbered))
-
-
-def _ignore(code: str, message: str) -> None:
-    """Discard a note."""

@@ -299,8 +299,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
-        if step.is_continued(None):
-            self._continue(step, step.usual_delta, name.replace("start", "delta"), index, None)
+        self._continue(step, step.usual_delta, name.replace("start", "delta"), index, None)
 
     def _on_delta(self, event: Fields, name: str) -> None:
         delta = mapping(event, "delta")
@@ -316,14 +315,15 @@ class GeminiInteractionsDecoder(DecoderBase):
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
-        if kind == step.usual_delta and step.is_continued(delta):
+        if kind == step.usual_delta:
             self._continue(step, kind, name, index, event)
 
     def _continue(self, step: StepDecoder, kind: str, name: str, index: Index, event: Fields | None) -> None:
         """Offer the fast path for deltas like *event*, or (with `None`) like those of earlier steps."""
-        if isinstance(index, int):
-            fragment = self.recorder.open_of(step)
-            self.offer_fast_path(event, step.text_path, fragment, kind=(name, kind), number=index, texts=step.texts)
+        fragment = step.continued(None if event is None else mapping(event, "delta"))
+        if fragment is not None and isinstance(index, int):
+            path, texts = step.text_path, step.texts
+            self.offer_fast_path(event, path, fragment, kind=(name, kind), number=index, texts=texts)
 
     def _on_stop(self, event: Fields) -> None:
         index = self._index(event)
