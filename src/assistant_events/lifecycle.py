@@ -102,7 +102,8 @@ FRAGMENT_KINDS: Final[tuple[str, ...]] = tuple(_FRAGMENTS)
 """Kinds of which a message has at most one open."""
 
 _FRAGMENT_EVENTS: Final = frozenset(cls for three in _FRAGMENTS.values() for cls in three)
-_INPUT_EVENTS: Final = frozenset[KnownType]({ev.ToolInputStarted, ev.ToolInputDelta, ev.ToolInputEnded, ev.ToolCalled})
+_INPUT_PIECES: Final = frozenset[KnownType]({ev.ToolInputDelta, ev.ToolInputEnded})
+_INPUT_EVENTS: Final = frozenset[KnownType]({ev.ToolInputStarted, ev.ToolCalled}) | _INPUT_PIECES
 _BY_APP: Final = frozenset[KnownType]({ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted})
 _ANSWERS: Final = _BY_APP | {ev.ToolProgress, ev.ToolSuccess, ev.ToolFailed}
 _CALL_EVENTS: Final = _INPUT_EVENTS | _ANSWERS
@@ -431,33 +432,43 @@ class MessageLifecycle:
 
     def _step_call(self, event: Any, moves: _CallColumn) -> Rejection | None:
         # Any: an event of a call; what is read of it is looked at by its class.
-        call = self._calls.get(event.call_id)
-        after = moves[_NO_CALL if call is None else call.phase]
+        call_id = event.call_id
+        call = self._calls.get(call_id)
+        phase = _NO_CALL if call is None else call.phase
+        after = moves[phase]
         if type(after) is Rejection:
             return after
         cls = event.__class__
         if call is None:
             # Only events with a name begin a call.
-            call = self._calls[event.call_id] = _Call(event.name)
+            call = self._calls[call_id] = _Call(event.name)
             call.provider_executed = event.provider_executed
-        elif cls is ev.ToolCalled:
-            if call.name != event.name:
-                return Rejection.CONFLICT
-            call.provider_executed = call.provider_executed or event.provider_executed
-        elif cls is ev.ToolSuccess or cls is ev.ToolFailed:
-            call.provider_executed = call.provider_executed or event.provider_executed
-            if not call.provider_executed and call.phase is _CALLED:
-                self.acted = self.acted or cls is ev.ToolSuccess or is_answer(event.error)
-        elif cls in _BY_APP:
+        elif cls not in _INPUT_PIECES:
+            rejection = self._advance_call(call, event)
+            if rejection is not None:
+                return rejection
+        if after is not phase:
+            call.phase = after  # type: ignore[assignment]
+            if _KEEPS_OPEN[after][call.provider_executed]:  # type: ignore[index]
+                self._unsettled[call_id] = None
+            else:
+                self._unsettled.pop(call_id, None)
+        return None
+
+    def _advance_call(self, call: _Call, event: Any) -> Rejection | None:
+        """Note what an event adds to a call, or return why the call does not allow it."""
+        # Any: as for `_step_call`.
+        cls = event.__class__
+        if cls in _BY_APP:
             rejection = call.advance_by_app(event)
             self.acted = self.acted or call.attempt > 0
             return rejection
-        if after is not call.phase:
-            call.phase = after  # type: ignore[assignment]
-            if _KEEPS_OPEN[after][call.provider_executed]:  # type: ignore[index]
-                self._unsettled[event.call_id] = None
-            else:
-                self._unsettled.pop(event.call_id, None)
+        if cls is ev.ToolCalled and call.name != event.name:
+            return Rejection.CONFLICT
+        if cls is not ev.ToolProgress:
+            call.provider_executed = call.provider_executed or event.provider_executed
+            if cls is not ev.ToolCalled and not call.provider_executed and call.phase is _CALLED:
+                self.acted = self.acted or cls is ev.ToolSuccess or is_answer(event.error)
         return None
 
     def _may_pause(self, event: KnownEvent) -> bool:

@@ -241,7 +241,10 @@ class FrameReader(ABC):
 
     def on_payload(self, payload: bytes) -> None:
         """Parse one payload and hand it to `on_event`."""
-        self._leave_fast_path()
+        if self._fast_path is not None:
+            self._leave_fast_path()
+        else:
+            self._left = None
         if payload == DONE:
             try:
                 self.on_done()

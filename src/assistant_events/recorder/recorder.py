@@ -194,11 +194,12 @@ class Recorder(Delivery):
         if self._replay is not None:
             # The prior message holds more than the replay has repeated so far, so that message is closed.
             self._lifecycle.abandon()
-            self._caused = []
-            closing = self._replay.closing(error)
-            if not self._replay.sealed:
-                self._replay = None
-            return self._hand_out(closing)
+            replay, self._replay = self._replay, None
+            self._caused = replay.closing(error)
+            closing = self._deliver()
+            if replay.sealed:
+                self._replay = replay
+            return closing
         failed = ev.StepFailed(
             message_id=self.message_id,
             error=error,

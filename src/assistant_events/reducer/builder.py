@@ -127,7 +127,7 @@ class Builder:
         current = self._current
         if current is None or current.id != delta.message_id:
             return None
-        buffer = current.buffers.get(delta.call_id if cls is ev.ToolInputDelta else cls)
+        buffer = current.buffer_of(cls, delta.call_id if cls is ev.ToolInputDelta else cls)
         return buffer if buffer is not None and buffer.length == delta.offset else None
 
     def apply(self, item: ev.Event | ev.Record | ev.Frame) -> Outcome:

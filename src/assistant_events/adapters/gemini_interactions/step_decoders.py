@@ -21,7 +21,7 @@ from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
 from assistant_events.values.content import ContentInput
-from assistant_events.values.json_values import wrap
+from assistant_events.values.json_values import items_of, wrap, wrap_all
 from assistant_events.values.validators import NO_STATE, as_state
 
 _FAILED = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
@@ -367,12 +367,13 @@ class ThoughtStep(StepDecoder):
         self._itemised = True
         items, self._items = self._items, []
         self.texts = self._items
+        if not items:
+            return NO_STATE
         # The texts, which can be many, need no more freezing than this.
-        summary = [
-            wrap(State, {"type": "text", "text": item}) if type(item) is str else own(item, State) for item in items
+        frozen: list[dict[str, Any]] = [
+            {"type": "text", "text": item} if type(item) is str else items_of(own(item, State)) for item in items
         ]
-        state: State = own({"summary": tuple(summary)}, State) if items else NO_STATE
-        return state
+        return wrap(State, {"summary": wrap_all(State, frozen)})
 
 
 class CallStep(StepDecoder):

@@ -186,7 +186,7 @@ class OpenAIChatDecoder(DecoderBase):
                 read(item)
         self._on_audio(mapping(delta, "audio"))
         for item in mappings(delta, "tool_calls"):
-            self._offer(_ARGUMENTS, self._on_call(item), string(item, "id"))
+            self._offer_input(item, self._on_call(item))
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "function": delta["function_call"]})
 
@@ -194,6 +194,14 @@ class OpenAIChatDecoder(DecoderBase):
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
         if self._frame is not None:
             self.offer_fast_path(self._frame, path, self.recorder.open_of(key), kind=(path, ident))
+
+    def _offer_input(self, item: Fields, call: int) -> None:
+        """Offer the fast path to more pieces of a call, which most servers send without its id."""
+        ident = string(item, "id")
+        self._offer(_ARGUMENTS, call, ident)
+        if ident is not None and self._frame is not None:
+            opened, number = self.recorder.open_of(call), integer(item, "index") or 0
+            self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, None), number=number)
 
     def _on_detail(self, piece: Fields) -> None:
         """
