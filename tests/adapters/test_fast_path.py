@@ -10,10 +10,12 @@ from unittest.mock import patch
 import pytest
 
 from assistant_events import TextDelta
+from assistant_events.adapters import AwsEventStream, load_dialect
 from assistant_events.adapters.fast_path import DeltaFastPath
 from assistant_events.adapters.frame_templates import FrameTemplate
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.errors import LocalProtocolError
+from assistant_events.values import write_json
 from tests.fuzz.generated import noisy
 from tests.fuzz.generated import stream as generated
 from tests.fuzz.seeds import recorded
@@ -138,6 +140,84 @@ def test_a_step_without_text_that_might_have_begun_one(taken):
 
     assert [] == taken
     assert ["media.started", "media.ended"] == [event.type for event in found]
+
+
+def data(*documents):
+    """
+    Return documents as events without names.
+    """
+    return b"".join([b"data: %b\n\n" % write_json(each) for each in documents])
+
+
+def block(index):
+    """
+    Return the events of a block of Anthropic with five deltas.
+    """
+    given = {"type": "text", "text": ""}
+    piece = {"type": "text_delta", "text": "word"}
+    return data(
+        {"type": "content_block_start", "index": index, "content_block": given},
+        *[{"type": "content_block_delta", "index": index, "delta": piece}] * 5,
+        {"type": "content_block_stop", "index": index},
+    )
+
+
+def call(index):
+    """
+    Return the chunks of a call of Chat Completions with an id in the first of six.
+    """
+    known = [{"id": f"c{index}", "function": {"name": "f", "arguments": ""}}, *[{"function": {"arguments": "1"}}] * 5]
+    return data(*[{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": index, **each}]}}]} for each in known])
+
+
+def tool(index):
+    """
+    Return the events of a call of Bedrock with five deltas.
+    """
+    start = {"start": {"toolUse": {"toolUseId": f"c{index}", "name": "f"}}, "contentBlockIndex": index}
+    delta = {"delta": {"toolUse": {"input": "1"}}, "contentBlockIndex": index}
+    written = [{"contentBlockStart": start}, *[{"contentBlockDelta": delta}] * 5]
+    written.append({"contentBlockStop": {"contentBlockIndex": index}})
+    return b"".join([AwsEventStream.frame(None, each) for each in written])
+
+
+STARTS = {
+    "anthropic-messages": (block, 2),
+    "openai-chat": (call, 1),
+    "bedrock-converse": (tool, 2),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_first_delta_of_a_block_that_has_started(name):
+    """
+    Once its template is known, no delta of the next block is decoded in full, also not the first.
+    """
+    write, others = STARTS[name]
+    made = load_dialect(name).decoder("a1")
+    made.feed(write(0))
+    with patch.object(made, "on_event", side_effect=made.on_event) as decoded:
+        found = made.feed(write(1))
+
+    assert others == decoded.call_count
+    assert [*range(5)] == [event.offset // len(event.delta) for event in found if event.type.endswith(".delta")]
+
+
+def test_the_run_of_a_fragment_is_as_long_as_that_before(monkeypatch):
+    """
+    A fragment as long as the last one is read at once, not in pieces that grow; what follows it is not looked through.
+    """
+    cuts = []
+    cut = DeltaFastPath._cut_run
+    monkeypatch.setattr(DeltaFastPath, "_cut_run", lambda path, *given: cuts.append(path.number) or cut(path, *given))
+    made = decoder()
+    run = b"".join([frame(D(2, text("word" * 20)))] * 60)
+    for index in range(3):
+        made.feed(frame(S(index, mo())) + run.replace(b'"index":2', b'"index":%d' % index) + frame(X(index)))
+    [learner] = made._learners.values()
+
+    assert 1 == cuts.count(2) < cuts.count(0)
+    assert len(run) <= learner.window < 1.25 * len(run)
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "without a name"])

@@ -118,7 +118,7 @@ class DeltaFastPath:
         self._last: bytes | None = None
         self._size = 0
         self.stopped = False
-        """Whether the last run ended at a frame that does not match, which need not be tried again."""
+        """Whether another frame came after the last run, which need not be tried again."""
 
         self._texts = texts
         self._read = string_reader()
@@ -327,13 +327,14 @@ class DeltaFastPath:
             self._append(texts, sink)
         size, learner = count * len(head + tail) + sum(map(len, pieces[:count])), self.learner
         self._size += size
-        self.stopped = count < len(pieces)
+        end, begin = start + size, form[0]
+        self.stopped = count < len(pieces) or not begin.startswith(data[end : end + len(begin)])
         if self.stopped:
             # The next fragment is probably not much longer than this one.
             learner.window = min(max(self._size * 9 // 8, _SHORT_RUN), _LAST_RUN)
         elif start + learner.window < len(data):
             learner.window = min(2 * learner.window, _LAST_RUN)
-        return count, start + size
+        return count, end
 
     def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes, after: bytes) -> list[bytes]:
         """Return what differs in two or more frames with the same bytes between them."""
