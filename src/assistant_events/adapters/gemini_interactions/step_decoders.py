@@ -168,13 +168,13 @@ class OutputStep(StepDecoder):
 
     def continued(self, delta: Fields | None) -> Continued | None:
         """Return the text that is open; before the first delta of the step, what opens it."""
-        if self._part is None and delta is None and not self._annotations:
+        if self._part is None and delta is None and not (self._annotations or self._pending):
             return self._begin_text
         return self.recorder.open_of(self) if self._part == "text" else None
 
     def _begin_text(self) -> OpenFragment:
         self.recorder.begin(self, "text")
-        self._opened("text")
+        self._part = "text"
         fragment = self._open_text()
         assert fragment is not None, "nothing of the step has ended"
         return fragment
