@@ -78,7 +78,6 @@ class DeltaFastPath:
         "_mark",
         "_message_id",
         "_read",
-        "_size",
         "_suffix",
         "_texts",
         "_varies",
@@ -116,7 +115,7 @@ class DeltaFastPath:
         self._item = b"%d" % number if template.numbered else b""
         self._ids = frame_ids
         self._last: bytes | None = None
-        self._size = 0
+        learner.size = 0
         self.stopped = False
         """Whether another frame came after the last run, which need not be tried again."""
 
@@ -326,12 +325,12 @@ class DeltaFastPath:
         if texts:
             self._append(texts, sink)
         size, learner = count * len(head + tail) + sum(map(len, pieces[:count])), self.learner
-        self._size += size
+        learner.size += size
         end, begin = start + size, form[0]
         self.stopped = count < len(pieces) or not begin.startswith(data[end : end + len(begin)])
         if self.stopped:
             # The next fragment is probably not much longer than this one.
-            learner.window = min(max(self._size * 9 // 8, _SHORT_RUN), _LAST_RUN)
+            learner.window = min(max(learner.size * 9 // 8, _SHORT_RUN), _LAST_RUN)
         elif start + learner.window < len(data):
             learner.window = min(2 * learner.window, _LAST_RUN)
         return count, end

@@ -242,7 +242,7 @@ class TemplateLearner:
     do not match: after twice as many each time if none has matched since, and at last not any more.
     """
 
-    __slots__ = ("_left", "_wait", "around", "earned", "named", "template", "window")
+    __slots__ = ("_left", "_wait", "around", "earned", "named", "size", "template", "window")
 
     def __init__(self) -> None:
         self.template: FrameTemplate | None = None
@@ -257,6 +257,9 @@ class TemplateLearner:
 
         self.window = _FIRST_WINDOW
         """In how many bytes a run of such frames is looked for, as long as the last one was."""
+
+        self.size = 0
+        """How many bytes the runs of the last fragment have."""
 
         self._left = self._wait = _FIRST_WAIT
 

@@ -123,8 +123,7 @@ class Recorder(Delivery):
     def start(self, origin: Origin, run: RemoteRun | None = None, state: JsonMap = NO_STATE) -> list[ev.Event]:
         """Start the step."""
         # The constructor of the class raises the error of a wrong argument.
-        is_valid = type(origin) is Origin and (run is None or type(run) is RemoteRun)
-        make = _step_started if is_valid else ev.StepStarted
+        make = _step_started if type(origin) is Origin and type(run) in _FACTS[1] else ev.StepStarted
         self._emit(make(message_id=self.message_id, origin=origin, run=run, state=as_state(state)))
         return self._deliver()
 
