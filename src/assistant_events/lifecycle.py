@@ -102,7 +102,8 @@ FRAGMENT_KINDS: Final[tuple[str, ...]] = tuple(_FRAGMENTS)
 """Kinds of which a message has at most one open."""
 
 _FRAGMENT_EVENTS: Final = frozenset(cls for three in _FRAGMENTS.values() for cls in three)
-_INPUT_EVENTS: Final = frozenset[KnownType]({ev.ToolInputStarted, ev.ToolInputDelta, ev.ToolInputEnded, ev.ToolCalled})
+_INPUT_PIECES: Final = frozenset[KnownType]({ev.ToolInputDelta, ev.ToolInputEnded})
+_INPUT_EVENTS: Final = frozenset[KnownType]({ev.ToolInputStarted, ev.ToolCalled}) | _INPUT_PIECES
 _BY_APP: Final = frozenset[KnownType]({ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted})
 _ANSWERS: Final = _BY_APP | {ev.ToolProgress, ev.ToolSuccess, ev.ToolFailed}
 _CALL_EVENTS: Final = _INPUT_EVENTS | _ANSWERS
@@ -287,14 +288,18 @@ _STEPS: Final[
         dict[KnownType, tuple[MessagePhase | Rejection, str, _FragmentColumn | None, _CallColumn | None]],
     ]
 ] = {
-    phase: {cls: (after, _KIND_OF.get(cls, ""), _fragment_column(cls), _call_column(cls)) for cls, after in row.items()}
+    phase: {
+        cls: (after, "", None, None)
+        if isinstance(after, Rejection)
+        else (after, _KIND_OF.get(cls, ""), _fragment_column(cls), _call_column(cls))
+        for cls, after in row.items()
+    }
     for phase, row in MESSAGE.items()
 }
 
 # To read a member of an enum takes as long as a look-up in a table.
 _OPEN = FragmentPhase.OPEN
 _NO_CALL, _CALLED = CallPhase.UNKNOWN, CallPhase.CALLED
-_INPUT_OPEN, _INPUT_ENDED = CallPhase.INPUT_OPEN, CallPhase.INPUT_ENDED
 
 _NO_FRAGMENTS: Final = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
 
@@ -328,10 +333,14 @@ class _Call:
 _APPROVALS: Final[Mapping[KnownType, str]] = {ev.ToolApprovalRequested: "requested", ev.ToolApproved: "approved"}
 
 
-def _keeps_open(call: _Call) -> bool:
-    """Whether the call keeps its step from ending: it has no input yet, or the provider runs it."""
-    phase = call.phase
-    return phase is _INPUT_OPEN or phase is _INPUT_ENDED or (phase is _CALLED and call.provider_executed)
+_KEEPS_OPEN: Final[Mapping[CallPhase, tuple[bool, bool]]] = {
+    CallPhase.UNKNOWN: (False, False),
+    CallPhase.INPUT_OPEN: (True, True),
+    CallPhase.INPUT_ENDED: (True, True),
+    CallPhase.CALLED: (False, True),
+    CallPhase.SETTLED: (False, False),
+}
+"""Whether a call in this phase keeps its step from ending: when the app runs it, and when the provider does."""
 
 
 class MessageLifecycle:
@@ -355,18 +364,18 @@ class MessageLifecycle:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
         cls = event.__class__
         after, kind, fragment_moves, call_moves = _STEPS[self.phase][cls]
-        # For an enum, `isinstance` takes longer than the rest of a step.
-        if type(after) is Rejection:
-            return self._refused(event, after)
         # Parts of a message never change the phase of the message.
         if fragment_moves is not None:
             moved = fragment_moves[self._fragments[kind]]
+            # For an enum, `isinstance` takes longer than the rest of a step.
             if type(moved) is Rejection:
                 return moved
             self._fragments[kind] = moved  # type: ignore[assignment]
             return None
         if call_moves is not None:
             return self._step_call(event, call_moves)
+        if type(after) is Rejection:
+            return self._refused(event, after)
         if cls in _STEP_TERMINALS:
             if _OPEN in self._fragments.values() or (self._unsettled and not self._may_pause(event)):
                 return Rejection.CONFLICT
@@ -418,38 +427,48 @@ class MessageLifecycle:
         call.provider_executed = part.provider_executed
         call.attempt, call.approval = part.attempt, part.approval
         self.acted = self.acted or part.answered or part.attempt > 0
-        if _keeps_open(call):
+        if _KEEPS_OPEN[phase][call.provider_executed]:
             self._unsettled[part.call_id] = None
 
     def _step_call(self, event: Any, moves: _CallColumn) -> Rejection | None:
         # Any: an event of a call; what is read of it is looked at by its class.
-        call = self._calls.get(event.call_id)
-        after = moves[_NO_CALL if call is None else call.phase]
+        call_id = event.call_id
+        call = self._calls.get(call_id)
+        phase = _NO_CALL if call is None else call.phase
+        after = moves[phase]
         if type(after) is Rejection:
             return after
         cls = event.__class__
         if call is None:
             # Only events with a name begin a call.
-            call = self._calls[event.call_id] = _Call(event.name)
+            call = self._calls[call_id] = _Call(event.name)
             call.provider_executed = event.provider_executed
-        elif cls is ev.ToolCalled:
-            if call.name != event.name:
-                return Rejection.CONFLICT
-            call.provider_executed = call.provider_executed or event.provider_executed
-        elif cls is ev.ToolSuccess or cls is ev.ToolFailed:
-            call.provider_executed = call.provider_executed or event.provider_executed
-            if not call.provider_executed and call.phase is _CALLED:
-                self.acted = self.acted or cls is ev.ToolSuccess or is_answer(event.error)
-        elif cls in _BY_APP:
+        elif cls not in _INPUT_PIECES:
+            rejection = self._advance_call(call, event)
+            if rejection is not None:
+                return rejection
+        if after is not phase:
+            call.phase = after  # type: ignore[assignment]
+            if _KEEPS_OPEN[after][call.provider_executed]:  # type: ignore[index]
+                self._unsettled[call_id] = None
+            else:
+                self._unsettled.pop(call_id, None)
+        return None
+
+    def _advance_call(self, call: _Call, event: Any) -> Rejection | None:
+        """Note what an event adds to a call, or return why the call does not allow it."""
+        # Any: as for `_step_call`.
+        cls = event.__class__
+        if cls in _BY_APP:
             rejection = call.advance_by_app(event)
             self.acted = self.acted or call.attempt > 0
             return rejection
-        if after is not call.phase:
-            call.phase = after  # type: ignore[assignment]
-            if _keeps_open(call):
-                self._unsettled[event.call_id] = None
-            else:
-                self._unsettled.pop(event.call_id, None)
+        if cls is ev.ToolCalled and call.name != event.name:
+            return Rejection.CONFLICT
+        if cls is not ev.ToolProgress:
+            call.provider_executed = call.provider_executed or event.provider_executed
+            if cls is not ev.ToolCalled and not call.provider_executed and call.phase is _CALLED:
+                self.acted = self.acted or cls is ev.ToolSuccess or is_answer(event.error)
         return None
 
     def _may_pause(self, event: KnownEvent) -> bool:

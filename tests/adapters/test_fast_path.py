@@ -10,16 +10,18 @@ from unittest.mock import patch
 import pytest
 
 from assistant_events import TextDelta
+from assistant_events.adapters import AwsEventStream, load_dialect
 from assistant_events.adapters.fast_path import DeltaFastPath
 from assistant_events.adapters.frame_templates import FrameTemplate
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.errors import LocalProtocolError
+from assistant_events.values import write_json
 from tests.fuzz.generated import noisy
 from tests.fuzz.generated import stream as generated
 from tests.fuzz.seeds import recorded
 
 from . import padded
-from .notation import C, D, K, S, args, decoder, delta, fc, frame, mo, summary, text, th
+from .notation import C, D, K, S, X, args, decoder, delta, fc, frame, mo, summary, text, th
 from .padded import DECODERS, LinesDecoder, PaddedDecoder, ZerosDecoder, written
 
 COUNT = 10
@@ -49,7 +51,7 @@ def taken(monkeypatch):
     def counted_run(path, data, start, sink):
         before = len(sink)
         end = append_run(path, data, start, sink)
-        found.extend(["run"] * (len(sink) - before))
+        found.extend(["run" for event in sink[before:] if not event.durable])
         return end
 
     def counted_payloads(path, payloads, start, sink):
@@ -104,6 +106,120 @@ def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
     assert ["bare", *["run"] * (COUNT - 1)] == taken
 
 
+def with_known_text():
+    """
+    Return a decoder that has learned the template of texts.
+    """
+    made = decoder()
+    made.feed(b"".join(map(frame, (C(), S(0, mo()), *[D(0, text("word"))] * LEARNED_FROM, X(0)))))
+    return made
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["one by one", "together"])
+def test_a_text_whose_first_frame_takes_the_fast_path(taken, live):
+    """
+    The first delta opens the text, as it does without the fast path.
+    """
+    made = with_known_text()
+    frames = [frame(each) for each in (S(1, mo()), *[D(1, text("ab"))] * 3, X(1))]
+    found = [event for chunk in (frames if live else [b"".join(frames)]) for event in made.feed(chunk)]
+
+    assert ["framed" if live else "run"] * 3 == taken
+    assert ["text.started", *["text.delta"] * 3, "text.ended"] == [event.type for event in found]
+    assert [0, 2, 4] == [event.offset for event in found if event.type == "text.delta"]
+    assert "ababab" == found[-1].text
+
+
+def test_a_step_without_text_that_might_have_begun_one(taken):
+    """
+    An image, an empty delta or the end of the step opens no text.
+    """
+    made = with_known_text()
+    image = delta("image", data="aGk=", mime_type="image/png")
+    found = [event for each in (S(1, mo()), D(1, text("")), D(1, image), X(1)) for event in made.feed(frame(each))]
+
+    assert [] == taken
+    assert ["media.started", "media.ended"] == [event.type for event in found]
+
+
+def data(*documents):
+    """
+    Return documents as events without names.
+    """
+    return b"".join([b"data: %b\n\n" % write_json(each) for each in documents])
+
+
+def block(index):
+    """
+    Return the events of a block of Anthropic with five deltas.
+    """
+    given = {"type": "text", "text": ""}
+    piece = {"type": "text_delta", "text": "word"}
+    return data(
+        {"type": "content_block_start", "index": index, "content_block": given},
+        *[{"type": "content_block_delta", "index": index, "delta": piece}] * 5,
+        {"type": "content_block_stop", "index": index},
+    )
+
+
+def call(index):
+    """
+    Return the chunks of a call of Chat Completions with an id in the first of six.
+    """
+    known = [{"id": f"c{index}", "function": {"name": "f", "arguments": ""}}, *[{"function": {"arguments": "1"}}] * 5]
+    return data(*[{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": index, **each}]}}]} for each in known])
+
+
+def tool(index):
+    """
+    Return the events of a call of Bedrock with five deltas.
+    """
+    start = {"start": {"toolUse": {"toolUseId": f"c{index}", "name": "f"}}, "contentBlockIndex": index}
+    delta = {"delta": {"toolUse": {"input": "1"}}, "contentBlockIndex": index}
+    written = [{"contentBlockStart": start}, *[{"contentBlockDelta": delta}] * 5]
+    written.append({"contentBlockStop": {"contentBlockIndex": index}})
+    return b"".join([AwsEventStream.frame(None, each) for each in written])
+
+
+STARTS = {
+    "anthropic-messages": (block, 2),
+    "openai-chat": (call, 1),
+    "bedrock-converse": (tool, 2),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_first_delta_of_a_block_that_has_started(name):
+    """
+    Once its template is known, no delta of the next block is decoded in full, also not the first.
+    """
+    write, others = STARTS[name]
+    made = load_dialect(name).decoder("a1")
+    made.feed(write(0))
+    with patch.object(made, "on_event", side_effect=made.on_event) as decoded:
+        found = made.feed(write(1))
+
+    assert others == decoded.call_count
+    assert [*range(5)] == [event.offset // len(event.delta) for event in found if event.type.endswith(".delta")]
+
+
+def test_the_run_of_a_fragment_is_as_long_as_that_before(monkeypatch):
+    """
+    A fragment as long as the last one is read at once, not in pieces that grow; what follows it is not looked through.
+    """
+    cuts = []
+    cut = DeltaFastPath._cut_run
+    monkeypatch.setattr(DeltaFastPath, "_cut_run", lambda path, *given: cuts.append(path.number) or cut(path, *given))
+    made = decoder()
+    run = b"".join([frame(D(2, text("word" * 20)))] * 60)
+    for index in range(3):
+        made.feed(frame(S(index, mo())) + run.replace(b'"index":2', b'"index":%d' % index) + frame(X(index)))
+    [learner] = made._learners.values()
+
+    assert 1 == cuts.count(2) < cuts.count(0)
+    assert len(run) <= learner.window < 1.25 * len(run)
+
+
 @pytest.mark.parametrize("named", [True, False], ids=["named", "without a name"])
 def test_frames_with_and_without_an_event_name(taken, named):
     """
@@ -119,7 +235,7 @@ def test_frames_with_and_without_an_event_name(taken, named):
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_a_new_step_of_a_kind_that_is_known(taken, step, piece):
     """
-    A template serves the next step of its kind, with its own index. Text begins with its first delta.
+    A template serves the next step of its kind, with its own index, from its first delta on.
     """
     made = decoder()
     for each in (C(), S(0, step), *[D(0, piece)] * LEARNED_FROM):
@@ -128,7 +244,7 @@ def test_a_new_step_of_a_kind_that_is_known(taken, step, piece):
     with patch.object(FrameTemplate, "learn", side_effect=AssertionError):
         found = [event for _ in range(COUNT) for event in made.feed(frame(D(12, piece)))]
 
-    assert ["framed"] * (COUNT - ("text" in piece)) == taken
+    assert ["framed"] * COUNT == taken
     assert None is made.failure
     deltas = [event for event in found if event.type.endswith(".delta")]
     assert [len(deltas[0].delta) * number for number in range(COUNT)] == [event.offset for event in deltas]

@@ -37,6 +37,9 @@ _SIZES: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 _MAX_PRELUDES: Final = 1 << 10
 """How many preludes are remembered."""
 
+_MAX_HEADERS: Final = 1 << 10
+"""Length up to which the headers of a frame are remembered."""
+
 _EVENT, _EXCEPTION, _ERROR = "event", "exception", "error"
 _CHUNK = "chunk"
 """Type of an event with another event in base64."""
@@ -72,6 +75,9 @@ class AwsEventStream:
         self._read = b""
         self._headers: dict[str, str] = {}
         """Headers of the last frame, and the bytes that they were read from: most frames have the same ones."""
+
+        self._known: dict[bytes, tuple[dict[str, str], bytes | None]] = {}
+        """The headers that were read: a stream has those of a few types of events."""
 
         self._before: bytes | None = None
         """What is written before the payload of an event with these headers; `None` when it takes more than that."""
@@ -167,11 +173,16 @@ class AwsEventStream:
 
     def _read_headers(self, headers: bytes) -> bool:
         """Read the headers of a frame, and return whether they could be read."""
-        try:
-            self._headers = dict(_headers(headers))
-        except (KeyError, IndexError, UnicodeDecodeError):
-            return False
-        self._read, self._before = headers, _before(self._headers)
+        known = self._known.get(headers)
+        if known is None:
+            try:
+                read = dict(_headers(headers))
+            except (KeyError, IndexError, UnicodeDecodeError):
+                return False
+            known = read, _before(read)
+            if len(headers) < _MAX_HEADERS and len(self._known) < _MAX_PRELUDES:
+                self._known[headers] = known
+        self._read, (self._headers, self._before) = headers, known
         return True
 
 

@@ -406,9 +406,8 @@ class DecoderBase(FrameReader):
         """
         if self.usage_table is None:
             raise TypeError(f"{type(self).__name__}.usage_table: expected a UsageTable to read usage with, got None")
-        fields = said(fields)
-        if fields:
-            self._usage = {**fields, "partial": True} if partial else fields
+        if fields and (known := said(fields)):
+            self._usage = {**known, "partial": True} if partial else known
 
     def facts(self) -> StepFacts:
         """Return the facts that each end of the step has: usage, `remote_run`, `step_state` and `step_details`."""

@@ -8,20 +8,24 @@ proves that the events are equal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from assistant_events.adapters.frame_templates import TemplateLearner
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
-from assistant_events.values.buffers import COMPACT_AT
+from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.construct import draft_of
 from assistant_events.values.json_io import string_reader, strings_reader
 from assistant_events.values.validators import NO_FIELDS
 
 # Any: the drafts are the delta classes, but mutable.
-_DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningDelta, ToolInputDelta)}
+DELTAS: dict[str, tuple[type, Any]] = {
+    kind: (cls, draft_of(cls))
+    for kind, cls in (("text", TextDelta), ("reasoning", ReasoningDelta), (OpenCall.kind, ToolInputDelta))
+}
+"""By the kind of a fragment, the class of its deltas and their draft; other kinds have no fast path."""
 
 _SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
 """In how many bytes a run of frames is looked for at least, and at most: what is looked through in vain costs, too."""
@@ -34,6 +38,9 @@ Form: TypeAlias = tuple[bytes, bytes, int, bytes]
 How a frame, or its payload alone, is matched: the bytes up to its first gap; the bytes after its text when that is the
 only gap, otherwise those after the payload; the length of both; the bytes after the payload.
 """
+
+Continued: TypeAlias = OpenFragment | OpenCall | Callable[[], OpenFragment]
+"""What frames continue: what is open, or a function that opens it."""
 
 _NO_FORM: Form = b"", b"", -1, b""
 """Matches nothing."""
@@ -52,7 +59,7 @@ class DeltaFastPath:
 
         number: Number of the item; 0 for wires without numbers.
 
-        fragment: What the frames continue.
+        fragment: What the frames continue, or what opens it when the first of them comes.
 
         frame_ids: Ids of the frames that came, for wires that have them.
 
@@ -60,6 +67,7 @@ class DeltaFastPath:
     """
 
     __slots__ = (
+        "_bare",
         "_buffer",
         "_call_id",
         "_cls",
@@ -67,18 +75,18 @@ class DeltaFastPath:
         "_ids",
         "_item",
         "_last",
-        "_lined",
         "_mark",
         "_message_id",
         "_read",
-        "_read_list",
+        "_suffix",
         "_texts",
         "_varies",
-        "bare",
         "fragment",
         "framed",
         "learner",
         "number",
+        "prefix",
+        "stopped",
         "template",
     )
 
@@ -87,7 +95,7 @@ class DeltaFastPath:
         message_id: str,
         learner: TemplateLearner,
         number: int,
-        fragment: OpenFragment | OpenCall,
+        fragment: Continued,
         *,
         frame_ids: set[bytes],
         texts: list[Any] | None = None,
@@ -100,19 +108,19 @@ class DeltaFastPath:
         self.number = number
         self.fragment = fragment
         self._message_id = message_id
-        self._call_id = fragment.call_id if isinstance(fragment, OpenCall) else None
-        self._cls: type = ToolInputDelta
-        if isinstance(fragment, OpenFragment):
-            self._cls = TextDelta if fragment.kind == "text" else ReasoningDelta
-        self._draft = _DRAFTS[self._cls]
-        self._buffer = fragment.buffer
-        self._mark = fragment.buffer.length
+        self._buffer: Buffer[str] | None = None
+        self._mark = 0
+        if not callable(fragment):
+            self._continue(fragment)
         self._item = b"%d" % number if template.numbered else b""
         self._ids = frame_ids
         self._last: bytes | None = None
+        learner.size = 0
+        self.stopped = False
+        """Whether another frame came after the last run, which need not be tried again."""
+
         self._texts = texts
         self._read = string_reader()
-        self._read_list = strings_reader()
         self._bind()
 
     def take(self, data: bytes, form: Form) -> Event | None:
@@ -141,7 +149,7 @@ class DeltaFastPath:
             return None  # not a string, or not valid text
         if not delta:
             return None
-        buffer = self._buffer
+        buffer = self._buffer or self._open()
         pieces = buffer.pieces
         made = self._draft()
         made.message_id = self._message_id
@@ -214,23 +222,28 @@ class DeltaFastPath:
             How many there were: none when there are less than two.
         """
         some = payloads[start : start + self.learner.window // _SHORT_FRAME]
-        if len(some) < 2 or self.bare is _NO_FORM or not some[1].startswith(self.bare[0]):
+        if len(some) < 2 or self.learner.named or not some[1].startswith(self.prefix):
             return 0
         lines = b"%b\n" % b"\n".join(some)
         is_lines = lines.count(b"\n") == len(some)
-        return self._append_run(lines, 0, sink, self._lined)[0] if is_lines else 0
+        return self._append_run(lines, 0, sink, self._form(b"", b"\n"))[0] if is_lines else 0
 
-    def is_for(self, learner: TemplateLearner, number: int, fragment: OpenFragment | OpenCall) -> bool:
+    @property
+    def is_open(self) -> bool:
+        """Whether the fragment is open; else the next frame opens it."""
+        return self._buffer is not None
+
+    def is_for(self, learner: TemplateLearner, number: int, fragment: Continued) -> bool:
         """Return whether it was made for frames of this kind that continue this fragment."""
         return self.fragment is fragment and self.template is learner.template and self.number == number
 
     def resume(self) -> None:
         """Go on after frames that were decoded in full."""
-        self._mark = self._buffer.length
+        self._mark = self._length
 
     def was_used(self) -> bool:
         """Return whether frames matched since it was made or resumed, or since the last call."""
-        length = self._buffer.length
+        length = self._length
         used = length != self._mark
         if used:
             self._mark = length
@@ -243,27 +256,53 @@ class DeltaFastPath:
 
     # -- inside
 
+    @property
+    def _length(self) -> int:
+        return 0 if self._buffer is None else self._buffer.length
+
+    def _continue(self, fragment: OpenFragment | OpenCall) -> Buffer[str]:
+        self.fragment = fragment
+        self._call_id = fragment.call_id
+        self._cls, self._draft = DELTAS[fragment.kind]
+        self._buffer = buffer = fragment.buffer
+        self._mark = buffer.length
+        return buffer
+
+    def _open(self) -> Buffer[str]:
+        """Open the fragment: its first delta has come."""
+        assert callable(self.fragment), "a fragment has a buffer"
+        buffer = self._continue(self.fragment())
+        self._mark = -1
+        return buffer
+
     def _bind(self) -> None:
-        """Set the forms of the frames of the item."""
-        around, template = self.learner.around, self.template
-        prefix, suffix = template.bound(self.number)
+        """Set the form of the frames of the item."""
+        template = self.template
         self._varies = not template.exact
+        self.prefix, self._suffix = template.bound(self.number)
+        """The bytes of a payload before its first gap and, where the text is the only one, after it."""
 
-        def form(before: bytes, after: bytes) -> Form:
-            head, tail = before + prefix, after if self._varies else suffix + after
-            return head, tail, len(head) + len(tail), after
-
-        self.framed = _NO_FORM if around is None else form(*around)
+        around = self.learner.around
+        self.framed = _NO_FORM if around is None else self._form(*around)
         """How a whole frame is matched. A JSON string holds no line end, so what matches is one frame."""
 
-        self.bare = _NO_FORM if self.learner.named else form(b"", b"")
-        """How a payload is matched."""
+        self._bare: Form | None = None
 
-        self._lined = _NO_FORM if self.learner.named else form(b"", b"\n")
-        """How a payload is matched that has a line of its own."""
+    @property
+    def bare(self) -> Form:
+        """How a payload is matched."""
+        form = self._bare
+        if form is None:
+            form = self._bare = _NO_FORM if self.learner.named else self._form(b"", b"")
+        return form
+
+    def _form(self, before: bytes, after: bytes) -> Form:
+        head, tail = before + self.prefix, after if self._varies else self._suffix + after
+        return head, tail, len(head) + len(tail), after
 
     def _append_run(self, data: bytes, start: int, sink: list[Event], form: Form) -> tuple[int, int]:
         """Return how many frames a run has, and where it ends."""
+        self.stopped = False
         head, tail, constant, after = form
         exact = not self._varies
         if exact:
@@ -283,13 +322,18 @@ class DeltaFastPath:
             self._last = pieces[count - 1]
             if any(ids):
                 self._ids.update(ids[:count])
-        self._append(texts, sink)
+        if texts:
+            self._append(texts, sink)
         size, learner = count * len(head + tail) + sum(map(len, pieces[:count])), self.learner
-        if count < len(pieces):
-            learner.window = max(size, _SHORT_RUN)
+        learner.size += size
+        end, begin = start + size, form[0]
+        self.stopped = count < len(pieces) or not begin.startswith(data[end : end + len(begin)])
+        if self.stopped:
+            # The next fragment is probably not much longer than this one.
+            learner.window = min(max(learner.size * 9 // 8, _SHORT_RUN), _LAST_RUN)
         elif start + learner.window < len(data):
             learner.window = min(2 * learner.window, _LAST_RUN)
-        return count, start + size
+        return count, end
 
     def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes, after: bytes) -> list[bytes]:
         """Return what differs in two or more frames with the same bytes between them."""
@@ -331,7 +375,7 @@ class DeltaFastPath:
         try:
             # A string holds no line end, so none reaches from one literal into the next.
             joined = b"%b,\r%b" % (quote, quote)
-            texts = self._read_list(b"[%b%b%b]" % (quote, joined.join(literals), quote))
+            texts = strings_reader()(b"[%b%b%b]" % (quote, joined.join(literals), quote))
             if len(texts) == len(literals) and all(texts):
                 return texts
         except ValueError:
@@ -342,8 +386,8 @@ class DeltaFastPath:
 
     def _append(self, texts: Sequence[str], sink: list[Event]) -> None:
         """Append texts to the fragment, and an event for each to *sink*."""
+        buffer = self._buffer or self._open()
         draft, cls, message_id, call_id = self._draft, self._cls, self._message_id, self._call_id
-        buffer = self._buffer
         length = buffer.length
         for text in texts:
             made = draft()

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, final
 
 import attrs
 
-from assistant_events.adapters.fast_path import DeltaFastPath
+from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath
 from assistant_events.adapters.frame_templates import (
     NUMBER_LIMIT,
     DeltaFrames,
@@ -29,8 +29,6 @@ from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.recorder import Recorder
-from assistant_events.recorder.calls import OpenCall
-from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
 
 MAX_NOTES = 100
@@ -121,7 +119,9 @@ class FrameReader(ABC):
             return []
         for start in range(0, len(data), self._piece):
             self._feed_piece(data[start : start + self._piece])
-        self._ready = self._fast_path if self._framing.idle and not self.terminal else None
+        fast = self._fast_path
+        is_ready = fast is not None and fast.is_open and self._framing.idle and not self.terminal
+        self._ready = fast if is_ready else None
         return self._taken()
 
     @property
@@ -153,20 +153,19 @@ class FrameReader(ABC):
         """Take the payloads of whole frames, on the fast path while they continue what is open."""
         at = 0
         while at < len(payloads):
-            fast, payload = self._fast_path, payloads[at]
-            if fast is not None and payload.startswith(fast.bare[0]):
+            payload = payloads[at]
+            fast = self._fast_path
+            if fast is not None and payload.startswith(fast.prefix):
                 if count := fast.append_payloads(payloads, at, self._sink):
                     at += count
                     continue
-                event = fast.take(payload, fast.bare)
-            else:
-                event = None
-            if event is not None:
-                self._sink.append(event)
-            else:
-                self.on_payload(payload)
-                if self.terminal:
-                    return
+                if (event := fast.take(payload, fast.bare)) is not None:
+                    self._sink.append(event)
+                    at += 1
+                    continue
+            self.on_payload(payload)
+            if self.terminal:
+                return
             at += 1
         if self._framing.too_long:
             self._refuse_frame("long-frame", f"a frame is longer than {self.max_frame_bytes} bytes")
@@ -177,7 +176,7 @@ class FrameReader(ABC):
         self,
         event: Fields | None,
         path: Path,
-        fragment: OpenFragment | OpenCall | None,
+        fragment: Continued | None,
         *,
         kind: Hashable = None,
         number: int = 0,
@@ -194,8 +193,8 @@ class FrameReader(ABC):
 
             path: Keys and list indexes that lead to the text.
 
-            fragment: What the delta continues. With `None`, media, or half a character that waits for the rest, nothing
-                happens.
+            fragment: What the delta continues, or a function that opens it when the first delta comes. With `None`,
+                media, or half a character that waits for the rest, nothing happens.
 
             kind: A key for frames with the same constant bytes, such as the type of the delta.
 
@@ -204,9 +203,9 @@ class FrameReader(ABC):
             texts: A list that gets the text of each frame.
         """
         # Any: see `DeltaFastPath`.
-        if not self.fast or fragment is None or fragment.held or self.recorder.rejoining:
+        if not self.fast or fragment is None or self.recorder.rejoining:
             return
-        if isinstance(fragment, OpenFragment) and fragment.kind == "media":
+        if not callable(fragment) and (fragment.held or fragment.kind not in DELTAS):
             return
         left, learner = self._left, self._learners.get(kind)
         payload = self.payload
@@ -242,7 +241,10 @@ class FrameReader(ABC):
 
     def on_payload(self, payload: bytes) -> None:
         """Parse one payload and hand it to `on_event`."""
-        self._leave_fast_path()
+        if self._fast_path is not None:
+            self._leave_fast_path()
+        else:
+            self._left = None
         if payload == DONE:
             try:
                 self.on_done()
@@ -290,7 +292,14 @@ class FrameReader(ABC):
     def _take_whole(self, data: object) -> Event | None:
         """Return the event of a chunk that is one frame on the fast path, whose checksum holds."""
         fast = self._fast_path
-        if fast is None or self.closed or self._sink or not isinstance(data, bytes) or len(data) > self._piece:
+        if (
+            fast is None
+            or not fast.is_open
+            or self.closed
+            or self._sink
+            or not isinstance(data, bytes)
+            or len(data) > self._piece
+        ):
             return None
         payload = self._framing.whole(data)
         return None if payload is None else fast.take(payload, fast.bare)
@@ -302,25 +311,31 @@ class FrameReader(ABC):
             self.on_payloads(framing.feed(data))
             return
         separator = framing.separator if self.fast else data
-        if self._ready is not None and data.find(separator) + len(separator) == len(data):
+        size, width = len(data), len(separator)
+        if self._ready is not None and data.find(separator) + width == size:
             self.on_payloads(framing.feed(data))  # one frame, which `feed` has tried
             return
         at = 0
-        while at < len(data) and not self.terminal:
+        while at < size and not self.terminal:
             fast = self._fast_path if framing.idle else None
-            if fast is not None and data.startswith(fast.framed[0], at):
-                begin, at = at, fast.append_run(data, at, sink)
-                if at > begin:
-                    continue
-            else:
-                fast = None
-            end = data.find(separator, at) + len(separator)
-            frame = data[at : end if end >= len(separator) else None]
+            if fast is not None:
+                if data.startswith(fast.framed[0], at):
+                    begin, at = at, fast.append_run(data, at, sink)
+                    if fast.stopped:
+                        fast = None
+                    elif at > begin:
+                        continue
+                else:
+                    fast = None
+            end = data.find(separator, at) + width
+            if end < width:
+                end = size
+            frame = data[at:end]
             if fast is not None and (event := fast.take(frame, fast.framed)) is not None:
                 sink.append(event)
             else:
                 self.on_payloads(framing.feed(frame))
-            at += len(frame)
+            at = end
 
     def _leave_fast_path(self) -> None:
         """Close the fast path, for something else comes."""

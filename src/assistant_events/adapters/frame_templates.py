@@ -148,14 +148,8 @@ class DeltaFrames:
 
     def number_in(self, event: Fields) -> int | None:
         """Return the number of the item that a frame continues: `None` for items without numbers, -1 for a bad one."""
-        within: Any = event if self.number else None
-        for step in self.number[:-1]:
-            if isinstance(within, dict):
-                within = within.get(step)
-            else:
-                within = within[0] if step == 0 and isinstance(within, list) and within else None
-        number = within.get(self.number[-1]) if isinstance(within, dict) else None
-        return number if within is None or type(number) is int else -1
+        number = _value_at(event, self.number) if self.number else None
+        return number if number is None or type(number) is int else -1
 
     def _within(self, event: Fields) -> Fields:
         for key in self.inside:
@@ -248,7 +242,7 @@ class TemplateLearner:
     do not match: after twice as many each time if none has matched since, and at last not any more.
     """
 
-    __slots__ = ("_left", "_wait", "around", "earned", "named", "template", "window")
+    __slots__ = ("_left", "_wait", "around", "earned", "named", "size", "template", "window")
 
     def __init__(self) -> None:
         self.template: FrameTemplate | None = None
@@ -263,6 +257,9 @@ class TemplateLearner:
 
         self.window = _FIRST_WINDOW
         """In how many bytes a run of such frames is looked for, as long as the last one was."""
+
+        self.size = 0
+        """How many bytes the runs of the last fragment have."""
 
         self._left = self._wait = _FIRST_WAIT
 

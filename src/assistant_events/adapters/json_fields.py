@@ -31,6 +31,7 @@ part, and a state has no more than `MAX_DEPTH`.
 
 _NOTHING: Fields = {}
 _OBJECTS = (dict, JsonObject)
+_ARRAYS = (list, tuple)
 
 
 def plain_json(value: object, depth: int = 0) -> Any:
@@ -93,6 +94,9 @@ def said(fields: Fields) -> Fields:
 def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     """Return the fields that have a value, but for those that are in one of *own*."""
     hidden = own[0] if len(own) == 1 else frozenset[str]().union(*own)
+    # Most objects have no others, and a set compares their keys without a loop in Python.
+    if isinstance(hidden, frozenset) and hidden.issuperset(fields):
+        return {}
     return {key: value for key, value in fields.items() if value is not None and key not in hidden}
 
 
@@ -144,7 +148,10 @@ def flag(fields: Fields, key: str) -> bool | None:
 def mapping(fields: Fields, key: str) -> Fields:
     """Return an object, plain or frozen as it is; an empty one when there is none."""
     value = fields.get(key)
-    return value if isinstance(value, _OBJECTS) else _NOTHING
+    # Most values are plain or missing; an `isinstance` of `JsonObject`, whose base is abstract, is slow.
+    if type(value) is dict:
+        return value
+    return value if value is not None and isinstance(value, _OBJECTS) else _NOTHING
 
 
 def taken_object(fields: Fields, key: str) -> JsonObject:
@@ -162,13 +169,14 @@ def taken_object(fields: Fields, key: str) -> JsonObject:
 
 def mappings(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of an array; empty without one. Items that are not objects are left out."""
-    return [item for item in array(fields, key) if isinstance(item, _OBJECTS)]
+    items = array(fields, key)
+    return [item for item in items if isinstance(item, _OBJECTS)] if items else []
 
 
 def array(fields: Fields, key: str) -> Sequence[Any]:
     """Return an array; an empty one when there is none."""
     value = fields.get(key)
-    return value if isinstance(value, (list, tuple)) else ()
+    return value if value is not None and isinstance(value, _ARRAYS) else ()
 
 
 def base64_bytes(data: str | None) -> bytes | None:

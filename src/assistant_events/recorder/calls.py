@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from assistant_events import events as ev
 from assistant_events.errors import JsonError
@@ -32,6 +32,7 @@ from assistant_events.values.json_values import items_of, json_type
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
 
+_input_started: Callable[..., ev.ToolInputStarted] = constructor(ev.ToolInputStarted)
 _input_delta: Callable[..., ev.ToolInputDelta] = constructor(ev.ToolInputDelta)
 _input_ended: Callable[..., ev.ToolInputEnded] = constructor(ev.ToolInputEnded)
 _called: Callable[..., ev.ToolCalled] = constructor(ev.ToolCalled)
@@ -40,6 +41,8 @@ _success: Callable[..., ev.ToolSuccess] = constructor(ev.ToolSuccess)
 # Reading a member of an enum takes as long as a look-up in a table.
 _INPUT_OPEN, _SETTLED = CallPhase.INPUT_OPEN, CallPhase.SETTLED
 
+_NO_RESULT = ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
+_CUT = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the provider's answer ended before a result of this call")
 _INCOMPLETE = "the provider marked the input as incomplete"
 
 
@@ -47,6 +50,9 @@ class OpenCall:
     """A call, from its first piece to its result. *call_id* is empty while it waits for its name."""
 
     __slots__ = ("buffer", "call_id", "held", "input", "key", "name", "provider_executed", "provider_id", "state")
+
+    kind: Final = "tool.input"
+    """Kind of its content, beside those of fragments."""
 
     def __init__(self, provider_id: str | None, name: str, key: Hashable, *, provider_executed: bool) -> None:
         self.call_id = ""
@@ -264,11 +270,13 @@ class Calls:
             self._keep_raw(call, NO_STATE, as_input(input))
             return
         call_id, known = self._identify(call)
-        called = ev.ToolCalled(
+        is_valid = type(name) is str and type(call_id) is str and type(provider_executed) is bool
+        make = _called if is_valid else ev.ToolCalled
+        called = make(
             message_id=self._message_id,
             call_id=call_id,
             name=name,
-            input=input,
+            input=as_input(input),
             provider_executed=provider_executed,
             state=frozen_state({**known}),
         )
@@ -345,6 +353,11 @@ class Calls:
             if self.phase(call) is not _SETTLED:
                 self.fail(call, error)
 
+    def fail_missing(self, *, is_whole: bool) -> None:
+        """Fail every call that keeps the step from ending, for the provider gave no result in its answer."""
+        for call_id in self._lifecycle.unsettled_calls():
+            self.fail(self.by_id[call_id], _NO_RESULT if is_whole else _CUT)
+
     def fail(self, call: OpenCall, error: ErrorInfo) -> None:
         """Fail a call."""
         self._emit(
@@ -360,7 +373,10 @@ class Calls:
 
     def _open_input(self, call: OpenCall) -> None:
         call_id, known = self._identify(call)
-        started = ev.ToolInputStarted(
+        # The constructor of the class raises the error of a wrong argument.
+        is_valid = type(call.name) is str and type(call_id) is str and type(call.provider_executed) is bool
+        make = _input_started if is_valid else ev.ToolInputStarted
+        started = make(
             message_id=self._message_id, call_id=call_id, name=call.name, provider_executed=call.provider_executed
         )
         self._fragments.end_unkeyed()

@@ -74,12 +74,9 @@ class Delivery:
                 self._lifecycle.acted = self._replay.acted
                 self._on_replayed([each for each in self._replay.answered() if self._lifecycle.settle(each)])
                 self._replay = None
-        return self._hand_out(caused)
-
-    def _hand_out(self, events: list[Event]) -> list[Event]:
-        for event in events:
+        for event in caused:
             if event.durable:
                 self._recorded.append(event)
         if self.sink is not None:
-            self.sink += events
-        return events
+            self.sink += caused
+        return caused

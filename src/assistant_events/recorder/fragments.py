@@ -11,7 +11,7 @@ one ends at once. Later content of its item is collected and becomes one more fr
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from assistant_events import events as ev
 from assistant_events.lifecycle import FRAGMENT_KINDS, KnownEvent
@@ -19,7 +19,7 @@ from assistant_events.values import Citation, JsonObject, State, valid_text
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.info import as_citations
-from assistant_events.values.json_values import items_of, own_object, same_json
+from assistant_events.values.json_values import items_of, own_object, same_json, wrap
 from assistant_events.values.text import has_surrogates, is_high_surrogate
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_state
 
@@ -49,9 +49,12 @@ class ItemNumbers:
         return {self.state_key: self._numbers.setdefault(key, len(self._numbers)), **state}
 
     def add_to(self, key: Hashable, state: JsonMap) -> State:
-        """Return what `added_to` does of any state."""
+        """Return what `added_to` does of any state, frozen."""
         known = as_state(state)
-        return known if self.state_key is None or key is None else frozen_state(self.added_to(key, items_of(known)))
+        if self.state_key is None or key is None:
+            return known
+        numbered = self.added_to(key, items_of(known))
+        return wrap(State, numbered)
 
     def clear(self) -> None:
         """Start again at 0."""
@@ -62,6 +65,9 @@ class OpenFragment:
     """A fragment that is open, or the collector of an item whose fragment is not open."""
 
     __slots__ = ("buffer", "citations", "details", "early", "held", "key", "kind", "known", "media_type", "state")
+
+    call_id: Final = None
+    """Only an `OpenCall` has one."""
 
     def __init__(self, kind: str, key: Hashable, state: State = NO_STATE, media_type: str = "") -> None:
         self.kind = kind

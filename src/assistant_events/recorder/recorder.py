@@ -17,6 +17,7 @@ they are known (`keep`), however it ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import NoneType
 
 from assistant_events import events as ev
 from assistant_events.errors import LocalProtocolError
@@ -32,9 +33,14 @@ from assistant_events.recorder.fragments import (
     check_str,
     merge_state,
 )
-from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage
+from assistant_events.values import Citation, ErrorInfo, FinishReason, Origin, RemoteRun, Usage
+from assistant_events.values.construct import constructor
 from assistant_events.values.content import ContentInput, as_content
-from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_input, as_state
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_input, as_state, to_optional_text
+
+_step_started: Callable[..., ev.StepStarted] = constructor(ev.StepStarted)
+_step_ended: Callable[..., ev.StepEnded] = constructor(ev.StepEnded)
+_FACTS = ((Usage, NoneType), (RemoteRun, NoneType), (str, NoneType))
 
 
 class Recorder(Delivery):
@@ -72,7 +78,7 @@ class Recorder(Delivery):
         note: Callable[[str, str], None] | None = None,
     ) -> None:
         super().__init__(message_id, prior, sink)
-        self._note = _ignore if note is None else note
+        self._note: Callable[[str, str], None] = note or (lambda code, message: None)
         self._numbers = ItemNumbers(item_key)
         self._fragments = Fragments(message_id, self._emit, self._numbers)
         self._calls = Calls(self._fragments, self._lifecycle, self._note)
@@ -116,7 +122,9 @@ class Recorder(Delivery):
 
     def start(self, origin: Origin, run: RemoteRun | None = None, state: JsonMap = NO_STATE) -> list[ev.Event]:
         """Start the step."""
-        self._emit(ev.StepStarted(message_id=self.message_id, origin=origin, run=run, state=state))
+        # The constructor of the class raises the error of a wrong argument.
+        make = _step_started if type(origin) is Origin and type(run) in _FACTS[1] else ev.StepStarted
+        self._emit(make(message_id=self.message_id, origin=origin, run=run, state=as_state(state)))
         return self._deliver()
 
     def restart(
@@ -150,24 +158,20 @@ class Recorder(Delivery):
         self._fragments.end_all(complete=True)
         self._end_opaque()
         self._calls.answer_held()
-        is_whole = finish_reason is FinishReason.STOP or finish_reason is FinishReason.TOOL_CALLS
-        missing = (
-            ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
-            if is_whole
-            else interrupted("the provider's answer ended before a result of this call")
-        )
         if finish_reason is not FinishReason.PAUSE:
-            for call_id in self._lifecycle.unsettled_calls():
-                self._calls.fail(self._calls.by_id[call_id], missing)
+            is_whole = finish_reason is FinishReason.STOP or finish_reason is FinishReason.TOOL_CALLS
+            self._calls.fail_missing(is_whole=is_whole)
+        is_valid = all(map(isinstance, (usage, run, raw_finish_reason), _FACTS))
+        make = _step_ended if is_valid else ev.StepEnded
         self._emit(
-            ev.StepEnded(
+            make(
                 message_id=self.message_id,
                 finish_reason=finish_reason,
-                raw_finish_reason=raw_finish_reason,
+                raw_finish_reason=to_optional_text(raw_finish_reason),
                 usage=usage,
                 run=run,
-                state=state,
-                details=details,
+                state=as_state(state),
+                details=as_details(details),
             )
         )
         return self._deliver()
@@ -189,11 +193,12 @@ class Recorder(Delivery):
         if self._replay is not None:
             # The prior message holds more than the replay has repeated so far, so that message is closed.
             self._lifecycle.abandon()
-            self._caused = []
-            closing = self._replay.closing(error)
-            if not self._replay.sealed:
-                self._replay = None
-            return self._hand_out(closing)
+            replay, self._replay = self._replay, None
+            self._caused = replay.closing(error)
+            closing = self._deliver()
+            if replay.sealed:
+                self._replay = replay
+            return closing
         failed = ev.StepFailed(
             message_id=self.message_id,
             error=error,
@@ -593,7 +598,3 @@ class Recorder(Delivery):
         numbered = self._numbers.add_to(key, state)
         self._fragments.end_unkeyed()
         self._emit(ev.OpaqueReceived(message_id=self.message_id, state=numbered))
-
-
-def _ignore(code: str, message: str) -> None:
-    """Discard a note."""

@@ -73,7 +73,7 @@ class Builder:
         """
         return [(open_.id, key, buffer) for open_ in self._open.values() for key, buffer in open_.open_text()]
 
-    def extend(self, items: Iterable[ev.Event | ev.Record | ev.Frame]) -> None:  # noqa: C901 - the hot path
+    def extend(self, items: Iterable[ev.Event | ev.Record | ev.Frame]) -> None:
         """Apply all of *items*; events that are out of place change nothing."""
         # Any: a delta is recognised by its class.
         item: Any
@@ -81,43 +81,40 @@ class Builder:
         if isinstance(items, list) and len(items) == 1:
             # A live stream brings one delta at a time: the same as below, for one.
             (item,) = items
-            kind: type = item.__class__
-            current = self._current
-            if kind in _STREAMED and current is not None and current.id == item.message_id:
-                buffer = current.buffers.get(item.call_id if kind is ev.ToolInputDelta else kind)
-                if buffer is not None and buffer.length == item.offset:
-                    pieces = buffer.pieces
-                    pieces.append(item.delta)
-                    buffer.length += len(item.delta)
-                    if len(pieces) >= COMPACT_AT:
-                        buffer.compact()
-                    return
-            self.apply(item)
+            buffer = self._continued(item) if item.__class__ in _STREAMED else None
+            if buffer is None:
+                self.apply(item)
+                return
+            pieces = buffer.pieces
+            pieces.append(item.delta)
+            buffer.length += len(item.delta)
+            if len(pieces) >= COMPACT_AT:
+                buffer.compact()
             return
         buffer = None
-        cls: type | None = None
+        cls: Any = None
+        call_id: str | None = None
         keep: Callable[[str], None] | None = None
-        length, room, message_id, call_id = 0, 0, "", ""
+        length, room, message_id = 0, 0, ""
         apply = self.apply
         try:
             for item in items:
-                kind = item.__class__
                 # Nearly every event continues what the event before it continued.
                 if (
-                    kind is not cls
+                    item.__class__ is not cls
                     or item.offset != length
                     or item.message_id != message_id
-                    or (kind is ev.ToolInputDelta and item.call_id != call_id)
+                    or (call_id is not None and item.call_id != call_id)
                 ):
                     if buffer is not None:
                         buffer.length = length
-                    buffer = self._continued(item, kind) if kind in _STREAMED else None
+                    buffer = self._continued(item) if item.__class__ in _STREAMED else None
                     if buffer is None:
                         cls = None
                         apply(item)
                         continue
-                    cls, length, message_id = kind, buffer.length, item.message_id
-                    call_id = item.call_id if kind is ev.ToolInputDelta else ""
+                    cls, length, message_id = item.__class__, buffer.length, item.message_id
+                    call_id = item.call_id if cls is ev.ToolInputDelta else None
                     keep, room = buffer.pieces.append, COMPACT_AT - len(buffer.pieces)
                 text = item.delta
                 keep(text)  # type: ignore[misc]  # both are set while `cls` is
@@ -131,12 +128,14 @@ class Builder:
             if buffer is not None:
                 buffer.length = length
 
-    def _continued(self, delta: Any, cls: type) -> Buffer[str] | None:
+    def _continued(self, delta: Any) -> Buffer[str] | None:
         """Return what *delta* continues, when it is in the message of the last event and no event is between."""
+        # Any: recognised by its class.
+        cls = delta.__class__
         current = self._current
         if current is None or current.id != delta.message_id:
             return None
-        buffer = current.buffers.get(delta.call_id if cls is ev.ToolInputDelta else cls)
+        buffer = current.buffer_of(cls, delta.call_id if cls is ev.ToolInputDelta else cls)
         return buffer if buffer is not None and buffer.length == delta.offset else None
 
     def apply(self, item: ev.Event | ev.Record | ev.Frame) -> Outcome:

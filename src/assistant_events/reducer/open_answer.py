@@ -9,7 +9,7 @@ import attrs
 
 from assistant_events import events as ev
 from assistant_events import messages as msg
-from assistant_events.lifecycle import FragmentPhase, KnownEvent, MessageLifecycle, MessagePhase, Outcome
+from assistant_events.lifecycle import CallPhase, FragmentPhase, KnownEvent, MessageLifecycle, MessagePhase, Outcome
 from assistant_events.reducer import parts
 from assistant_events.reducer.open_message import Change, Moment, OpenMessage, append
 from assistant_events.reducer.parts import call_draft
@@ -21,9 +21,9 @@ _opaque_part: Callable[..., msg.OpaquePart] = constructor(msg.OpaquePart)
 
 _DELTAS: dict[str, type] = {"text": ev.TextDelta, "reasoning": ev.ReasoningDelta, "media": ev.MediaDelta}
 _KINDS: dict[type, str] = {
-    **dict.fromkeys((ev.TextStarted, ev.TextEnded), "text"),
-    **dict.fromkeys((ev.ReasoningStarted, ev.ReasoningEnded), "reasoning"),
-    **dict.fromkeys((ev.MediaStarted, ev.MediaEnded), "media"),
+    **dict.fromkeys((ev.TextStarted, ev.TextDelta, ev.TextEnded), "text"),
+    **dict.fromkeys((ev.ReasoningStarted, ev.ReasoningDelta, ev.ReasoningEnded), "reasoning"),
+    **dict.fromkeys((ev.MediaStarted, ev.MediaDelta, ev.MediaEnded), "media"),
 }
 _PHASES = {
     msg.MessageStatus.RUNNING: MessagePhase.RUNNING,
@@ -32,7 +32,7 @@ _PHASES = {
 }
 
 # Reading a member of an enum takes as long as a look-up in a table.
-_APPLIED = Outcome.APPLIED
+_APPLIED, _INPUT_OPEN = Outcome.APPLIED, CallPhase.INPUT_OPEN
 _STEP_COMPLETED = msg.MessageStatus.COMPLETED
 _STREAMING, _COMPLETED, _INCOMPLETE = msg.PartStatus.STREAMING, msg.PartStatus.COMPLETED, msg.PartStatus.INCOMPLETE
 _CALL_STREAMING, _CALLED, _CALL_SUCCESS = msg.CallStatus.STREAMING, msg.CallStatus.CALLED, msg.CallStatus.SUCCESS
@@ -89,16 +89,23 @@ class OpenAnswer(OpenMessage):
             self.fragments[part.type] = (place, part.times, "")
             self.buffers[_DELTAS[part.type]] = Buffer("", part.text)
 
+    def buffer_of(self, cls: type, key: object) -> Buffer[str] | None:
+        """See `OpenMessage.buffer_of`."""
+        buffer = self.buffers.get(key)
+        if buffer is None and (
+            self.life.call(cast(str, key)) is _INPUT_OPEN if cls is ev.ToolInputDelta else _KINDS[cls] in self.fragments
+        ):
+            # Made late: where only durable events are folded, none is needed.
+            buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is ev.MediaDelta else ""))
+        return buffer
+
     # -- changes: the effect of each event that the lifecycle accepts
 
     def _append_delta(self, event: Any, moment: Moment) -> Outcome:
         # Any: a delta, recognised by its class.
         cls = event.__class__
-        key = event.call_id if cls is ev.ToolInputDelta else cls
-        buffer = self.buffers.get(key)
-        if buffer is None:
-            # Made late: where only durable events are folded, none is needed.
-            buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is ev.MediaDelta else ""))
+        buffer = self.buffer_of(cls, event.call_id if cls is ev.ToolInputDelta else cls)
+        assert buffer is not None, "the lifecycle accepts no delta otherwise"
         return append(buffer, event.offset, event.delta)
 
     def _start_fragment(self, event: Any, moment: Moment) -> Outcome:

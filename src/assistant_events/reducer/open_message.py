@@ -84,6 +84,10 @@ class OpenMessage(ABC):
         self.buffers: dict[object, Buffer[str]] = {}
         """The content of each open fragment, by the class of its deltas, and of each open input, by its call id."""
 
+    def buffer_of(self, cls: type, key: object) -> Buffer[str] | None:
+        """Return the content of the open fragment or input that deltas of this class continue; `None` without one."""
+        return None
+
     @property
     def closed(self) -> bool:
         """Whether nothing but results of calls can follow."""

@@ -10,7 +10,7 @@ A JSON object is a `JsonObject`, an array is a tuple, and everything else is its
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from math import isfinite
 from typing import Any, Self, TypeAlias, TypeVar
 
@@ -348,6 +348,17 @@ def wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:
     made.__class__ = cls
     wrapped: _Object = made
     return wrapped
+
+
+def wrap_all(cls: type[_Object], items: Iterable[dict[str, JsonValue]]) -> tuple[_Object, ...]:
+    """Return what `wrap` does for each of *items*, without a call for each."""
+    wrapped: list[_Object] = []
+    for each in items:
+        made = _ObjectDraft()
+        made._items = each
+        made.__class__ = cls
+        wrapped.append(made)
+    return tuple(wrapped)
 
 
 # `_copied` makes frozen JSON for a *cls* that is a `JsonObject`, and plain JSON for `dict`.

@@ -11,14 +11,14 @@ A *block* is one item of the message's `content`. Facts: SDK types of anthropic 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.aws import AWS_ERRORS, error_in
 from assistant_events.adapters.aws_event_stream import event_in_chunk
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
-from assistant_events.adapters.frame_templates import DeltaFrames
+from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.errors import JsonError
@@ -26,6 +26,11 @@ from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage, r
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
+
+_PATHS: Final[dict[str, tuple[str, Path]]] = {
+    role: (kind, ("delta", field)) for kind, (role, field) in words.DELTAS.items()
+}
+"""By role of a block, the type of its deltas and the path to their text."""
 
 
 class AnthropicMessagesDecoder(DecoderBase):
@@ -210,6 +215,9 @@ class AnthropicMessagesDecoder(DecoderBase):
             case _:
                 # Also the result of a call of an earlier message that is not known.
                 self.recorder.begin(block, "opaque", {"block": fields})
+        if index is not None and block.role in _PATHS:
+            kind, path = _PATHS[block.role]
+            self.offer_fast_path(None, path, self.recorder.open_of(block), kind=kind, number=index)
 
     def _on_result(self, block: _Block, fields: Fields, state: dict[str, Any]) -> bool:
         """Record a result of a tool of the provider; return whether its call is known."""
@@ -236,7 +244,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         elif role:
             self._add(block, string(delta, field) or "")
             if len(delta) == 2:
-                self.offer_fast_path(event, ("delta", field), self.recorder.open_of(block), kind=kind)
+                self.offer_fast_path(event, _PATHS[role][1], self.recorder.open_of(block), kind=kind)
         elif kind == "signature_delta":
             self.recorder.keep(block, {"signature": string(delta, "signature") or ""})
         elif kind == "citations_delta":

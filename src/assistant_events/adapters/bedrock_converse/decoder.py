@@ -27,6 +27,7 @@ from assistant_events.errors import JsonError
 from assistant_events.values import Content, ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, read_json
 
 _DELTA = ("contentBlockDelta", "delta")
+_INPUT = ("toolUse", "input")
 _ROLES = {"toolUse": "call", "toolResult": "result", "image": "media"}
 """What a block is here, by the key of its start."""
 
@@ -180,6 +181,8 @@ class BedrockConverseDecoder(DecoderBase):
             if name and is_hosted:  # a call without a name is kept raw, and so is its result
                 self._calls.add(call_id or "")
             self.recorder.tool_input(call_id, name, key=block, provider_executed=is_hosted, state=_state(fields))
+            if index is not None:
+                self._offer(None, _INPUT, block, index)
 
     def _on_delta(self, event: Fields, index: int | None, delta: Fields) -> None:
         match delta:
@@ -192,7 +195,7 @@ class BedrockConverseDecoder(DecoderBase):
             case {"toolUse": dict() as call}:
                 block = self._block(index, "call")
                 self.recorder.tool_input(None, None, string(call, "input") or "", key=block)
-                self._offer(event, ("toolUse", "input"), block)
+                self._offer(event, _INPUT, block)
             case {"toolResult": list() as content}:
                 self._block(index, "result").content += content
             case {"citation": dict() as citation}:
@@ -219,8 +222,8 @@ class BedrockConverseDecoder(DecoderBase):
         if state:
             self.recorder.keep(self._begun(block), state)
 
-    def _offer(self, event: Fields, path: tuple[str, ...], block: _Block) -> None:
-        self.offer_fast_path(event, (*_DELTA, *path), self.recorder.open_of(block), kind=path)
+    def _offer(self, event: Fields | None, path: tuple[str, ...], block: _Block, index: int = 0) -> None:
+        self.offer_fast_path(event, (*_DELTA, *path), self.recorder.open_of(block), kind=path, number=index)
 
     def _begun(self, block: _Block) -> _Block:
         """Begin a text or reasoning before its facts are kept: its text may come later, or never."""

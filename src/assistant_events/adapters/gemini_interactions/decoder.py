@@ -89,7 +89,9 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:  # noqa: C901, PLR0912 - one arm for each event type
         """Read one event of either generation. Its type is in the document, or beside it."""
-        name = self.event_name(event)
+        name = event.get("event_type")
+        if type(name) is not str or not name:
+            name = self.event_name(event)
         if (self._paused or self._repeated) and name not in _BEGINNINGS:
             return  # no step is open between two hops
         event_id = string(event, "event_id") if "event_id" in event else None
@@ -103,12 +105,12 @@ class GeminiInteractionsDecoder(DecoderBase):
         if "usage" in event or "metadata" in event:
             self._note_running_usage(event)
         match name:
-            case "step.delta" | "content.delta":
-                self._on_delta(event, name)
-            case "step.start" | "content.start":
-                self._on_start(event, mapping(event, "step") or mapping(event, "content"), name)
             case "step.stop" | "content.stop":
                 self._on_stop(event)
+            case "step.start" | "content.start":
+                self._on_start(event, mapping(event, "step") or mapping(event, "content"), name)
+            case "step.delta" | "content.delta":
+                self._on_delta(event, name)
             case str() if name in _BEGINNINGS:
                 self._on_created(mapping(event, "interaction"))
             case "interaction.completed" | "interaction.complete":
@@ -299,8 +301,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
-        if step.is_continued(None):
-            self._continue(step, step.usual_delta, name.replace("start", "delta"), index, None)
+        self._continue(step, step.usual_delta, name.replace("start", "delta"), index, None)
 
     def _on_delta(self, event: Fields, name: str) -> None:
         delta = mapping(event, "delta")
@@ -316,14 +317,15 @@ class GeminiInteractionsDecoder(DecoderBase):
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
-        if kind == step.usual_delta and step.is_continued(delta):
+        if kind == step.usual_delta:
             self._continue(step, kind, name, index, event)
 
     def _continue(self, step: StepDecoder, kind: str, name: str, index: Index, event: Fields | None) -> None:
         """Offer the fast path for deltas like *event*, or (with `None`) like those of earlier steps."""
-        if isinstance(index, int):
-            fragment = self.recorder.open_of(step)
-            self.offer_fast_path(event, step.text_path, fragment, kind=(name, kind), number=index, texts=step.texts)
+        fragment = step.continued(None if event is None else mapping(event, "delta"))
+        if fragment is not None and isinstance(index, int):
+            path, texts = step.text_path, step.texts
+            self.offer_fast_path(event, path, fragment, kind=(name, kind), number=index, texts=texts)
 
     def _on_stop(self, event: Fields) -> None:
         index = self._index(event)
@@ -332,6 +334,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             step.stop()
 
     def _index(self, event: Fields) -> Index | None:
+        index: Index | None = event.get("index")
+        if type(index) is int and 0 <= index < _MAX_INDEX:
+            return index  # as nearly always
         index = integer(event, "index")
         if index is None or 0 <= index < _MAX_INDEX:
             return index

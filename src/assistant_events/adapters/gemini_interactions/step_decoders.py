@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 from assistant_events.adapters.call_results import read_output
+from assistant_events.adapters.fast_path import Continued
 from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
 from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, said, string
@@ -21,12 +22,11 @@ from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, State, own, write_json
 from assistant_events.values.content import ContentInput
-from assistant_events.values.json_values import wrap
+from assistant_events.values.json_values import items_of, wrap, wrap_all
 from assistant_events.values.validators import NO_STATE, as_state
 
 _FAILED = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
 _TEXT_KEYS = frozenset({"type", "text", "annotations"})
-_MEDIA_KEYS = frozenset({"type", "data", "mime_type", "uri"})
 _THOUGHT_KEYS = frozenset({"type", "signature", *vocabulary.SUMMARIES})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
 _ARGUMENTS = ("arguments", "partial_arguments")
@@ -94,9 +94,9 @@ class StepDecoder:
     def cut(self) -> None:
         """Give the recorder what is known, before the step of the model fails."""
 
-    def is_continued(self, delta: Fields | None) -> bool:
-        """Whether more deltas like *delta*, or (with `None`) the usual ones, only add text to what is open."""
-        return self.usual_delta != ""
+    def continued(self, delta: Fields | None) -> Continued | None:
+        """Return what more deltas like *delta*, or (with `None`) the usual ones, only add text to."""
+        return self.recorder.open_of(self) if self.usual_delta else None
 
     def keep(self, state: Mapping[str, object]) -> None:
         """Keep *state* with the part of this step that is open."""
@@ -167,9 +167,18 @@ class OutputStep(StepDecoder):
             self.recorder.opaque({"step": {"type": self.type, **state.pop("extra", {})}, **state}, key=self)
         self.ended = True
 
-    def is_continued(self, delta: Fields | None) -> bool:
-        """Whether a text is open."""
-        return self._part == "text"
+    def continued(self, delta: Fields | None) -> Continued | None:
+        """Return the text that is open; before the first delta of the step, what opens it."""
+        if self._part is None and delta is None and not (self._annotations or self._pending):
+            return self._begin_text
+        return self.recorder.open_of(self) if self._part == "text" else None
+
+    def _begin_text(self) -> OpenFragment:
+        self.recorder.begin(self, "text")
+        self._part = "text"
+        fragment = self._open_text()
+        assert fragment is not None, "nothing of the step has ended"
+        return fragment
 
     def cut(self) -> None:
         """Keep the sources of the text."""
@@ -266,7 +275,7 @@ class OutputStep(StepDecoder):
             self._end_part()
         self.recorder.media(data, media_type, key=self, state={"type": "audio"})
         self._opened(media_type)
-        if more := _media_extra(block, data):
+        if more := vocabulary.media_extra(block, data):
             self.keep({"block": more})
 
     def _end_audio(self) -> None:
@@ -276,7 +285,7 @@ class OutputStep(StepDecoder):
 
     def _add_media(self, kind: str, data: bytes | None, block: Fields) -> None:
         raw, uri = string(block, "data"), string(block, "uri")
-        more = _media_extra(block, data)
+        more = vocabulary.media_extra(block, data)
         state = {**self._drained(), "type": kind, **({"block": more} if more else {})}
         if data is None and not uri:
             if raw:
@@ -326,9 +335,10 @@ class ThoughtStep(StepDecoder):
         self.ended = True
         self.recorder.end_reasoning(self._summary_state(), key=self)
 
-    def is_continued(self, delta: Fields | None) -> bool:
-        """Whether *delta* is an item of text."""
-        return delta is None or string(mapping(delta, "content"), "type") == "text"
+    def continued(self, delta: Fields | None) -> Continued | None:
+        """Return the reasoning, for items of text."""
+        is_text = delta is None or string(mapping(delta, "content"), "type") == "text"
+        return self.recorder.open_of(self) if is_text else None
 
     def cut(self) -> None:
         """Keep the items of the summary."""
@@ -353,17 +363,18 @@ class ThoughtStep(StepDecoder):
 
     def _summary_state(self) -> State:
         """Return the items of the summary, where they hold more than one text: first the whole, later what is new."""
-        if not self._itemised and len(self._items) < 2 and not any(map(_is_special, self._items)):
+        if not self._itemised and len(self._items) < 2 and not any(map(vocabulary.is_special_item, self._items)):
             return NO_STATE
         self._itemised = True
         items, self._items = self._items, []
         self.texts = self._items
+        if not items:
+            return NO_STATE
         # The texts, which can be many, need no more freezing than this.
-        summary = [
-            wrap(State, {"type": "text", "text": item}) if type(item) is str else own(item, State) for item in items
+        frozen: list[dict[str, Any]] = [
+            {"type": "text", "text": item} if type(item) is str else items_of(own(item, State)) for item in items
         ]
-        state: State = own({"summary": tuple(summary)}, State) if items else NO_STATE
-        return state
+        return wrap(State, {"summary": wrap_all(State, frozen)})
 
 
 class CallStep(StepDecoder):
@@ -583,18 +594,3 @@ _DECODERS: dict[str, type[StepDecoder]] = {
     **dict.fromkeys(vocabulary.CALLS, CallStep),
     **dict.fromkeys(vocabulary.RESULTS, ResultStep),
 }
-
-
-def _media_extra(block: Fields, data: bytes | None) -> dict[str, Any]:
-    """Return the fields of a media block that its part has no place for."""
-    more = {key: value for key, value in block.items() if key not in _MEDIA_KEYS}
-    if data is not None and "uri" in block:
-        more["uri"] = block["uri"]
-    return more
-
-
-def _is_special(item: Fields | str) -> bool:
-    """Whether a summary item holds more than its text."""
-    if isinstance(item, str):
-        return False
-    return (string(item, "type") or "text") != "text" or bool(set(item) - {"type", "text"})

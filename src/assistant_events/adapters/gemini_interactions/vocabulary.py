@@ -38,6 +38,8 @@ Steps that call a tool and the name of the tool; `None` where the step names it.
 runs.
 """
 
+_MEDIA_FIELDS: Final = frozenset({"type", "data", "mime_type", "uri"})
+
 RESULTS: Final[frozenset[str]] = frozenset({call.removesuffix("_call") + "_result" for call in CALLS})
 
 DETAILS: Final = ("search_type", "server_name", "retrieval_type")
@@ -210,6 +212,21 @@ def summary_of(fields: Fields) -> list[Fields]:
             if found != items:
                 items += found
     return items
+
+
+def media_extra(block: Fields, data: bytes | None) -> dict[str, object]:
+    """Return the fields of a media block that its part has no place for."""
+    more: dict[str, object] = {key: value for key, value in block.items() if key not in _MEDIA_FIELDS}
+    if data is not None and "uri" in block:
+        more["uri"] = block["uri"]
+    return more
+
+
+def is_special_item(item: Fields | str) -> bool:
+    """Return whether an item of a summary holds more than its text; it may be its text alone."""
+    if isinstance(item, str):
+        return False
+    return (string(item, "type") or "text") != "text" or bool(set(item) - {"type", "text"})
 
 
 def _items(value: object) -> list[Fields]:

@@ -35,6 +35,8 @@ from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextCo
 _DELTA: Final[Path] = ("choices", 0, "delta")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
 
+_MESSAGE: Final = words.CONTENTS | {"role"}
+
 
 class OpenAIChatDecoder(DecoderBase):
     """Decodes streams and documents of `POST /chat/completions`, of OpenAI and of compatible servers."""
@@ -128,8 +130,10 @@ class OpenAIChatDecoder(DecoderBase):
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta") or {"content": choice.get("text")}
         self._learn_facts("choice", choice, words.CHOICE)
-        self._learn_facts("message", delta, words.CONTENTS | {"role"})
-        self.step_state |= {key: delta[key] for key in words.RETURNED if delta.get(key) is not None}
+        self._learn_facts("message", delta, _MESSAGE)
+        for key in words.RETURNED:
+            if delta.get(key) is not None:
+                self.step_state[key] = delta[key]
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
         for kind, entries in logprobs.items():
@@ -159,8 +163,11 @@ class OpenAIChatDecoder(DecoderBase):
         shown = "".join(map(words.detail_text, details))
         if shown and thought and delta[thought] != shown:
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
-        contents = {key for key in words.CONTENTS if delta.get(key)}
-        contents -= {key for key in words.REASONING if delta.get(key) == shown}
+        contents = {
+            key
+            for key, value in delta.items()
+            if value and key in words.CONTENTS and not (value == shown and key in words.REASONING)
+        }
         if len(contents) != 1 or len(details) > 1:
             self._frame = None
         for item in details:
@@ -179,7 +186,7 @@ class OpenAIChatDecoder(DecoderBase):
                 read(item)
         self._on_audio(mapping(delta, "audio"))
         for item in mappings(delta, "tool_calls"):
-            self._offer(_ARGUMENTS, self._on_call(item), string(item, "id"))
+            self._offer_input(item, self._on_call(item))
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "function": delta["function_call"]})
 
@@ -187,6 +194,14 @@ class OpenAIChatDecoder(DecoderBase):
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
         if self._frame is not None:
             self.offer_fast_path(self._frame, path, self.recorder.open_of(key), kind=(path, ident))
+
+    def _offer_input(self, item: Fields, call: int) -> None:
+        """Offer the fast path to more pieces of a call, which most servers send without its id."""
+        ident = string(item, "id")
+        self._offer(_ARGUMENTS, call, ident)
+        if ident is not None and self._frame is not None:
+            opened, number = self.recorder.open_of(call), integer(item, "index") or 0
+            self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, None), number=number)
 
     def _on_detail(self, piece: Fields) -> None:
         """
@@ -261,6 +276,8 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_audio(self, audio: Fields) -> None:
         """Read a piece of audio; what is spoken is text beside it."""
+        if not audio:
+            return
         spoken = (string(mapping(self.step_details, "audio"), "transcript") or "") + (string(audio, "transcript") or "")
         self._learn_facts("audio", {**audio, "transcript": spoken or None}, ("id", "data"))
         self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
