@@ -129,7 +129,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         live = await stack.enter_async_context(MemoryLive(store))
         turns = await stack.enter_async_context(Turns(store, move, client=client, live=live, alone=True, retry=True))
         app.state.store = store
-        app.mount("/api", ChatRoutes(store, turns, live, authorize=user_of, client=client))
+        app.mount("/api", ChatRoutes(store, turns, live, authorize=user_of))
         yield
 
 

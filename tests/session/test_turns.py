@@ -7,11 +7,22 @@ import asyncio
 import attrs
 import pytest
 
-from assistant_events import Awaits, PromptSubmitted
+from assistant_events import Awaits, PromptSubmitted, fold
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
 from assistant_events.session import Session, Turns, run_tools
 from assistant_events.stores import MemoryStore
-from tests.session.moves import BODY, RUN, SOON, app, left_by_a_dead_worker, run, until, with_run
+from tests.session.moves import (
+    BODY,
+    RUN,
+    SOON,
+    SlowProvider,
+    app,
+    left_by_a_dead_worker,
+    run,
+    silent,
+    until,
+    with_run,
+)
 from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, line
 
 
@@ -160,6 +171,28 @@ def test_a_stop_while_the_model_answers(here):
             await session.prompt("Again")
             await turns.run(session)
             assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+
+def test_a_stop_keeps_the_text_that_is_received_here():
+    """
+    `Turns.stop` ends the turn through the session that receives the answer; another object of it has only checkpoints.
+    """
+
+    async def main():
+        store, client = MemoryStore(), SlowProvider(silent(line(say="Hel"), line(say="lo")))
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            turns.start(session)
+            await until(lambda: session.transcript.last.text == "Hello")
+            other = await Session.open(store, "s1")
+            await turns.stop(other)
+            await other.refresh()
+
+            assert ("Hello", "cancelled") == (other.transcript.last.text, other.transcript.last.error.kind)
+            assert other.transcript == fold(store.read("s1"))
 
     run(main())
 

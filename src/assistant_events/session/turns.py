@@ -21,6 +21,7 @@ from assistant_events.events import HistoryRewound, PromptSubmitted
 from assistant_events.live.contract import Live
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, UserMessage
 from assistant_events.session.answers import Client
+from assistant_events.session.options import Records
 from assistant_events.session.session import Session
 from assistant_events.session.stopping import cancellation, since_its_end, stop_run
 from assistant_events.session.streams import to_the_end
@@ -113,6 +114,7 @@ class Turns:
         self._poll_s = poll_s
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked: dict[str, asyncio.Event] = {}  # whether each task has to look at its session once more
+        self._running: dict[str, Session] = {}  # those that the tasks use
         self._looking: asyncio.Task[None] | None = None
 
     async def open(self, session_id: str, *, owner: str | None = None, snapshot_every: int | None = None) -> Session:
@@ -141,6 +143,14 @@ class Turns:
         self.start(session)
         await asyncio.shield(self._tasks[session.session_id])
         await session.refresh()  # the task may have a session of its own
+
+    async def stop(self, session: Session) -> Records:
+        """
+        Stop the turn of a session, as `Session.stop` does; with all of its text where it is received here.
+
+        A session object that does not receive the answer knows its open text from checkpoints alone.
+        """
+        return await self._running.get(session.session_id, session).stop(self._client)
 
     async def take_up(self, *, dead_after_s: float = DEAD_AFTER_S) -> tuple[str, ...]:
         """
@@ -177,6 +187,7 @@ class Turns:
             _log.error("session %r: its turn has failed", name, exc_info=error)
         if self._tasks[name] is task:  # otherwise the next one has begun
             del self._tasks[name], self._asked[name]
+            self._running.pop(name, None)
 
     async def _end(self) -> None:
         while tasks := [task for task in (*self._tasks.values(), self._looking) if task and not task.done()]:
@@ -198,7 +209,7 @@ class Turns:
         while asked.is_set():
             asked.clear()
             try:
-                session = session or await self.open(name)
+                session = self._running[name] = session or await self.open(name)
                 await self._advance(session, asked)
             except StoreError as error:
                 # Another writer was first, or has taken the session over, or it was deleted, or the store has failed.

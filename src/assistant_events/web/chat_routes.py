@@ -26,7 +26,7 @@ from assistant_events.messages import ApprovalStatus, Awaits, Transcript
 from assistant_events.outward import DocumentWriter, SharedEvents, SseWriter, end_event, error_event, parse_cursor
 from assistant_events.outward.sse import SSE_START
 from assistant_events.reducer import Builder, fold
-from assistant_events.session import Client, Turns
+from assistant_events.session import Turns
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values.json_io import write_json
 from assistant_events.web.commands import Command, commands
@@ -79,8 +79,6 @@ class ChatRoutes:
 
         authorize: See `Authorize`.
 
-        client: Stops runs at the provider that no process receives.
-
         of_browser: Names of tools whose results come from a browser.
 
         hosts: Host names that requests may be for, with or without a port; any by default. Give them where the server
@@ -105,7 +103,6 @@ class ChatRoutes:
         live: Live,
         *,
         authorize: Authorize,
-        client: Client | None = None,
         of_browser: Collection[str] = (),
         hosts: Collection[str] = (),
         origins: Collection[str] = (),
@@ -118,7 +115,6 @@ class ChatRoutes:
         self._turns = turns
         self._live = live
         self._authorize = authorize
-        self._client = client
         self._of_browser = frozenset(of_browser)
         self._hosts = frozenset(map(str.lower, hosts))
         self._origins = frozenset(origins)
@@ -135,7 +131,7 @@ class ChatRoutes:
                 Route("/sessions/{session_id}/events", self._watch, methods=["GET"]),
                 *[
                     Route(f"/sessions/{{session_id}}/{name}", partial(self._run, command), methods=["POST"])
-                    for name, command in commands(client, of_browser).items()
+                    for name, command in commands(turns, of_browser).items()
                 ],
             ],
             exception_handlers=dict.fromkeys(HANDLED, refused),
@@ -212,7 +208,7 @@ class ChatRoutes:
     async def _delete(self, request: Request) -> Response:
         session_id, owner = await self._session_of(request)
         session = await self._turns.open(session_id, owner=owner)
-        await session.stop(self._client)
+        await self._turns.stop(session)
         try:
             async with asyncio.timeout(_STOP_S):
                 await self._turns.run(session)  # what is received here has been closed then

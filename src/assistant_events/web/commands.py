@@ -12,7 +12,7 @@ from assistant_events.converters import structure
 from assistant_events.errors import ConflictError
 from assistant_events.events import DurableEvent
 from assistant_events.messages import ApprovalStatus, ToolPart
-from assistant_events.session import Client, Session
+from assistant_events.session import Session, Turns
 from assistant_events.values import Content
 
 Fields: TypeAlias = dict[str, Any]  # Any: plain JSON.
@@ -47,12 +47,12 @@ class Command:
                 raise HTTPException(422, f"{name}: expected {' or '.join([_TYPES[each] for each in types])}")
 
 
-def commands(client: Client | None, of_browser: Collection[str]) -> dict[str, Command]:
+def commands(turns: Turns, of_browser: Collection[str]) -> dict[str, Command]:
     """
     Return the commands by name.
 
     Args:
-        client: Stops runs.
+        turns: Stops the turns.
 
         of_browser: Names of tools whose results come from a browser.
     """
@@ -69,7 +69,8 @@ def commands(client: Client | None, of_browser: Collection[str]) -> dict[str, Co
         return await session.regenerate(fields["message_id"])
 
     async def stop(session: Session, _: Fields) -> object:
-        return await session.stop(client)
+        await turns.stop(session)
+        return await session.refresh()
 
     async def approve(session: Session, fields: Fields) -> object:
         return await _answer(session, fields, lambda call: call.approve() if _is_asked(call) else None)
