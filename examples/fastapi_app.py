@@ -13,7 +13,7 @@ import asyncio
 import hmac
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -112,7 +112,7 @@ async def run_tool(run: ToolRun) -> object:
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(AsyncStore(SqliteStore(DATABASE)))
         client = await stack.enter_async_context(GeminiInteractions(base_url=BASE_URL))

@@ -15,6 +15,7 @@ from assistant_events.errors import (
     FixtureError,
     JsonError,
     LocalProtocolError,
+    OwnerError,
     PrunedError,
     RemoteProtocolError,
     StoreError,
@@ -55,6 +56,10 @@ TEXTS = {
     "claimed": (
         ClaimedError("s1", "w2"),
         "session 's1' is claimed by worker 'w2'; it can be claimed once it is released, or its worker dead",
+    ),
+    "owner": (
+        OwnerError("s1"),
+        "session 's1': it was created with another owner, or without one; the owner never changes",
     ),
     "fenced": (
         FencedError("s1", 3),

@@ -189,6 +189,22 @@ class ClaimedError(StoreError):
         return (type(self), (self.session_id, self.worker))
 
 
+class OwnerError(StoreError):
+    """The session was created with another owner, or without one. The owner never changes."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__("another owner")
+        self.session_id = session_id
+
+    def __str__(self) -> str:
+        return (
+            f"session {self.session_id!r}: it was created with another owner, or without one; the owner never changes"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.session_id,))
+
+
 class FencedError(StoreError):
     """The writer does not hold the claim of the session any more: its token is refused, now and later."""
 

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from assistant_events import fold
 from assistant_events.cli.live import Live
 from assistant_events.events import (
     MediaEnded,
@@ -131,6 +132,19 @@ def test_what_is_stored_is_shown(capsys):
 
     assert "Hello\n" == captured.out
     assert {"hm", '· add {"x":1}'} == set(captured.err.splitlines())
+
+
+def test_open_text_of_checkpoints_is_shown_once(capsys):
+    """
+    Of a text that is gone on with, what the checkpoints have is shown, and then what follows it.
+    """
+    cut = [*answer("Hello, Oslo")[:2], text("Hello")]
+    live = Live()
+    live.stored(fold(cut).answer("a1"))
+    live.event(text(", Oslo", 5))
+    live.event(TextEnded(message_id="a1", text="Hello, Oslo"))
+
+    assert "Hello, Oslo\n" == capsys.readouterr().out
 
 
 def test_reasoning_is_dim_on_a_terminal(show, monkeypatch):

@@ -189,10 +189,49 @@ def test_a_stop_keeps_the_text_that_is_received_here():
             await until(lambda: session.transcript.last.text == "Hello")
             other = await Session.open(store, "s1")
             await turns.stop(other)
-            await other.refresh()
 
             assert ("Hello", "cancelled") == (other.transcript.last.text, other.transcript.last.error.kind)
             assert other.transcript == fold(store.read("s1"))
+
+    run(main())
+
+
+def test_turns_that_have_ended_make_no_move():
+    """
+    After its block `Turns` refuses a session; in a new block it takes it.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO)
+        turns = Turns(store, app(client), client=client, **SOON)
+        async with turns:
+            session = await turns.open("s1")
+        await session.prompt("Hi")
+        with pytest.raises(LocalProtocolError, match="the block of the turns has ended"):
+            turns.start(session)
+        async with turns:
+            await turns.run(session)
+
+        assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+
+def test_a_wait_for_an_unknown_outcome_is_logged(caplog):
+    """
+    A turn that waits because a worker died during a call logs a warning: a prompt alone does not end the wait.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(ASKS)
+        session = await Session.open(store, "s1")
+        await session.prompt("Hi")
+        async with session.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+        await session.append(session.transcript.pending_tool_calls[0].start())
+        async with Turns(store, app(client), client=client, alone=True, **SOON):
+            await until(lambda: "the outcome of calls ['c1'] is unknown" in caplog.text)
 
     run(main())
 

@@ -69,12 +69,14 @@ class Live:
                 pass
 
     def stored(self, message: AssistantMessage) -> None:
-        """Show the completed parts of a message that is resumed."""
+        """Show the completed parts of a message that is resumed, and what the checkpoints have of its open ones."""
         if self._json:
             return
         for part in message.parts:
             if isinstance(part, (TextPart, ReasoningPart)) and part.status is PartStatus.COMPLETED:
                 self._end(part.type, part.text)
+            elif isinstance(part, (TextPart, ReasoningPart)) and part.status is PartStatus.STREAMING:
+                self._grow(part.type, part.text, 0)
             elif isinstance(part, ToolPart) and part.input is not None:
                 self._call(part.name, write_json(part.input).decode())
 

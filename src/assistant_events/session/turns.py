@@ -150,7 +150,9 @@ class Turns:
 
         A session object that does not receive the answer knows its open text from checkpoints alone.
         """
-        return await self._running.get(session.session_id, session).stop(self._client)
+        records = await self._running.get(session.session_id, session).stop(self._client)
+        await session.refresh()
+        return records
 
     async def take_up(self, *, dead_after_s: float = DEAD_AFTER_S) -> tuple[str, ...]:
         """
@@ -165,6 +167,7 @@ class Turns:
         return tuple([claim.session_id for claim in claims])
 
     async def __aenter__(self) -> Self:
+        self._looking = None
         await self.take_up(dead_after_s=0 if self._alone else DEAD_AFTER_S)
         self._looking = asyncio.create_task(self._look())
         return self
@@ -177,6 +180,8 @@ class Turns:
 
     def _ask(self, name: str, session: Session | None) -> None:
         """Have a task look at the session; without one that is open, it opens its own."""
+        if self._looking is not None and self._looking.done():
+            raise LocalProtocolError("the block of the turns has ended; open another one")
         self._asked.setdefault(name, asyncio.Event()).set()
         if name not in self._tasks or self._tasks[name].done():
             task = self._tasks[name] = asyncio.create_task(self._run(name, session))
@@ -241,6 +246,9 @@ class Turns:
         awaits = session.transcript.awaits
         if awaits is Awaits.USER:
             return
+        if unknown := [call.call_id for call in session.transcript.pending_tool_calls if call.is_outcome_unknown]:
+            hint = "answer them, or prompt with abandon_calls=True"
+            _log.warning("session %r waits: the outcome of calls %s is unknown; %s", session.session_id, unknown, hint)
         if awaits is Awaits.PROVIDER:  # its run could not be resumed now
             await _pause(asked, self._every_s)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import cast
 
-from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, OwnerError, PrunedError, StoreError
 from assistant_events.events import DELTA_EVENTS, DURABLE_EVENTS, LIVE_EVENTS, DeltaEvent, UnknownEvent
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores.contract import Claim, StoredEvent
@@ -95,9 +95,7 @@ def check_expected_seq(session_id: str, expected_seq: int | None, seq: int) -> N
 def check_owner(session_id: str, owner: str | None, *, stored: str | None) -> None:
     """Raise unless the session was created with *owner*, or *owner* is `None`."""
     if owner is not None and owner != stored:
-        raise StoreError(
-            f"session {session_id!r}: it was created with another owner, or without one; the owner never changes"
-        )
+        raise OwnerError(session_id)
 
 
 def check_token(session_id: str, token: int | None, *, current: int | None) -> None:

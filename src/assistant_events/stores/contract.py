@@ -170,8 +170,9 @@ class Store(Protocol):
 
             ConflictError: The log is longer than *expected_seq*. Nothing was written.
 
-            StoreError: The log is shorter than *expected_seq*, or the session was created without *owner*. Nothing was
-                written.
+            OwnerError: The session was created without *owner*. Nothing was written.
+
+            StoreError: The log is shorter than *expected_seq*. Nothing was written.
 
             LocalProtocolError: An event is live. Nothing was written.
 

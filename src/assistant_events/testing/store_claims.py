@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from time import monotonic, sleep
 
-from assistant_events.errors import ClaimedError, ConflictError, FencedError, StoreError
+from assistant_events.errors import ClaimedError, ConflictError, FencedError, OwnerError
 from assistant_events.stores.contract import Claim, Store
 from assistant_events.testing.store_expectations import at_once, refuse, require, same, texts
 from assistant_events.testing.store_samples import OPEN, RUNNING, TURN
@@ -24,9 +24,9 @@ def a_session_has_one_owner(store: Store) -> None:
     store.append("s", texts(1), owner="ü\ud800")
     store.append("none", texts(1))
     for name, owner in (("s", "ü"), ("none", "ü\ud800")):
-        refuse(StoreError, partial(store.append, name, texts(1), owner=owner), f"an owner that session {name!r} lacks")
+        refuse(OwnerError, partial(store.append, name, texts(1), owner=owner), f"an owner that session {name!r} lacks")
         refuse(
-            StoreError, partial(store.append, name, [], owner=owner), f"an empty batch for {name!r} of another owner"
+            OwnerError, partial(store.append, name, [], owner=owner), f"an empty batch for {name!r} of another owner"
         )
     for wrong, kind in (("", ValueError), (5, TypeError)):
         refuse(kind, partial(store.append, "s", texts(1), owner=wrong), f"owner {wrong!r}")  # type: ignore[arg-type]

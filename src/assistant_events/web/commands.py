@@ -69,8 +69,7 @@ def commands(turns: Turns, of_browser: Collection[str]) -> dict[str, Command]:
         return await session.regenerate(fields["message_id"])
 
     async def stop(session: Session, _: Fields) -> object:
-        await turns.stop(session)
-        return await session.refresh()
+        return await turns.stop(session)
 
     async def approve(session: Session, fields: Fields) -> object:
         return await _answer(session, fields, lambda call: call.approve() if _is_asked(call) else None)
