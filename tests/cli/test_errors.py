@@ -107,7 +107,7 @@ LINES = {
     "fold stream --sesion s": (2, "unknown option --sesion, did you mean --session?"),
     "fold stream more": (2, "1 argument too many: 'more'; see assistant-events fold --help"),
     "verify a b c": (2, "2 arguments too many: 'b', 'c'; see assistant-events verify --help"),
-    "bake": (2, 'unknown command "bake"'),
+    "bake": (2, 'unknown command "bake"; expected one of run, fold, '),
     "--bake": (2, "see assistant-events --help"),
     "fold db": (2, "db: this is an SQLite database; assistant-events sessions --db db lists its sessions"),
     "verify db": (2, "assistant-events show SESSION --db db prints it"),

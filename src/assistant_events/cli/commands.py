@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import attrs
-from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Parameter, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
 from assistant_events.adapters import EncodeMode
 from assistant_events.cli import exit_codes, mock, rendering
@@ -571,6 +571,8 @@ def _unknown(arguments: Sequence[str], option: str) -> str:
 def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
     if isinstance(error, UnknownOptionError):
         return _unknown(arguments, error.token.keyword or error.token.value)
+    if isinstance(error, UnknownCommandError):  # its own text lists some of the commands
+        return f'unknown command "{arguments[0]}"; expected one of {", ".join(_COMMANDS)}'
     if isinstance(error, UnusedCliTokensError):
         # An unknown option was taken for the file, and the file is left over.
         known = _options(arguments)
@@ -585,16 +587,8 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
 
 _app.command(run_command, name="run")
 
+# fmt: off
 _COMMANDS: Final = (
-    "run",
-    "fold",
-    "events",
-    "show",
-    "encode",
-    "sessions",
-    "verify",
-    "reconcile",
-    "delete",
-    "schema",
-    "mock",
+    "run", "fold", "events", "show", "encode", "sessions", "verify", "reconcile", "delete", "schema", "mock",
 )
+# fmt: on
