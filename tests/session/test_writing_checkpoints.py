@@ -4,6 +4,7 @@ A session stores what streams from time to time, so that a killed process loses 
 
 import asyncio
 import logging
+import threading
 
 import pytest
 
@@ -200,6 +201,52 @@ def test_a_checkpoint_that_fails_is_written_with_the_next(caplog):
 
     assert ["", "ab"] == seen
     assert "session 's1': no checkpoint after seq 2: the disk is full" in caplog.text
+
+
+def test_a_slow_checkpoint_is_followed_by_what_was_asked_for():
+    """
+    While a checkpoint is written no other one begins to wait, in front of a prompt.
+    """
+    store, order, go = Lasting(), [], threading.Event()
+
+    def checkpoint(*_given, **_more):
+        order.append("checkpoint")
+        assert go.wait(60)
+
+    async def chunks(behind):
+        since = 0  # the checkpoint
+        while True:
+            yield line(say="a")
+            await asyncio.sleep(0.001)
+            since += bool(order)
+            if since == 20:
+                behind.set()
+
+    async def receive(session, behind):
+        async with session.decode(Scripted("a1"), chunks(behind)) as events:
+            async for _ in events:
+                pass
+
+    def append(session_id, events, **more):
+        order.extend([event.type for event in events if event.type == "prompt.submitted"])
+        return Lasting.append(store, session_id, events, **more)
+
+    async def work():
+        session, behind = await Session.open(store, "s1", checkpoint_s=0), asyncio.Event()
+        receiving = asyncio.create_task(receive(session, behind))
+        await behind.wait()
+        prompting = asyncio.create_task(session.prompt("Hello"))
+        for _ in range(5):  # it waits for the session then
+            await asyncio.sleep(0)
+        go.set()
+        await prompting
+        receiving.cancel()
+        await asyncio.wait((receiving,))
+
+    store.checkpoint, store.append = checkpoint, append
+    asyncio.run(work())
+
+    assert ["checkpoint", "prompt.submitted"] == order[:2]
 
 
 def test_a_worker_that_was_replaced_stores_no_text():

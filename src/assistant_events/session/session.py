@@ -199,7 +199,10 @@ class Session(Core[EventStream]):
 
     def _write_checkpoint(self) -> None:
         self._checkpoint_timer = None
-        if self._checkpointed.is_behind():
+        if self._writing is not None and not self._writing.done():
+            # Those that wait would be in front of everything else that the session is asked for.
+            self._has_streamed(())
+        elif self._checkpointed.is_behind():
             self._writing = asyncio.create_task(self._alone(self._checkpoint()))
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
