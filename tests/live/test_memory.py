@@ -239,6 +239,25 @@ def test_two_processes_on_one_file(tmp_path):
     run(work())
 
 
+def test_an_answer_that_another_process_ends():
+    """
+    The channel forgets a session without subscribers whose open answer another process ends.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            publisher.say("Hello")
+            known = list(live._topics)
+            store.append("s", [TextEnded(message_id="a1", text="Hello")])
+            await asyncio.sleep(2)
+            return known, list(live._topics)
+
+    assert (["s"], []) == run(work())
+
+
 def test_a_store_that_fails_is_read_again(caplog):
     """
     A failure of the look at the store is logged; the next look finds what is new.

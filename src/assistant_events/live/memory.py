@@ -249,6 +249,8 @@ class MemoryLive:
             topics = [topic for topic in self._topics.values() if topic.watchers or topic.quiet]
             for topic in topics:
                 topic.drop_old_items()
+            for topic in self._topics.values():
+                topic.quiet |= not topic.watchers  # then another process may end what is open in it
             try:
                 seqs, running = await self._store.run(look, [topic.session_id for topic in topics])
             except StoreError as error:
@@ -260,6 +262,7 @@ class MemoryLive:
                 topic.quiet = True
                 if is_streaming or seqs[topic.session_id] != topic.seq:
                     await self._look_safely(topic)
+                    self._forget_idle(topic)
 
     # Any: what a coroutine exchanges with its event loop.
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
