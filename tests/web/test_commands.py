@@ -142,7 +142,18 @@ def test_sessions_of_an_owner(wrap):
 
 
 @pytest.mark.parametrize(
-    "query", ["limit=0", "limit=101", "limit=" + "9" * 5000, "limit=-1", "limit=x", "limit=1e1", "after=x", "after="]
+    "query",
+    [
+        "limit=0",
+        "limit=101",
+        "limit=" + "9" * 5000,
+        "limit=0000000010000",
+        "limit=-1",
+        "limit=x",
+        "limit=1e1",
+        "after=x",
+        "after=",
+    ],
 )
 def test_pages_that_do_not_exist(query):
     """

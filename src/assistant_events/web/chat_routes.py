@@ -147,7 +147,7 @@ class ChatRoutes:
     async def _list(self, request: Request) -> Response:
         owner = await self._owner_of(request)
         limit = request.query_params.get("limit", "20")
-        if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:9]) <= _MAX_PAGE):
+        if not (limit.isascii() and limit.isdecimal() and len(limit) < 10 and 1 <= int(limit) <= _MAX_PAGE):
             raise HTTPException(400, f"limit: expected a number from 1 to {_MAX_PAGE}")
         try:
             found = await self._store.sessions(
