@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from assistant_events import PromptSubmitted
 from assistant_events.errors import ClaimedError, ConflictError, FencedError, PrunedError, StoreError
+from assistant_events.live import MemoryLive
 from assistant_events.stores import MemoryStore
 from assistant_events.web import ChatRoutes
 from tests.session.scripted import HELLO, Store
@@ -74,6 +75,31 @@ def test_a_prompt_into_the_session_of_another():
 
             assert (404, {"detail": "no such session"}) == (answer.status, answer.document)
             assert 5 == app.store.seq("s1")
+
+    run(main())
+
+
+def test_an_id_that_another_takes_after_a_deletion():
+    """
+    Who has watched a session that was deleted is given nothing of the new one of another owner, even before the store
+    is looked at again.
+    """
+
+    async def main():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, chat(HELLO, HELLO, store=store, live=live) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: store.seq("s1") == 5)
+            bob = Browser(app.routes, "bob")
+            async with app.ada.watch("/sessions/s1/events?after=5") as events:
+                await until(lambda: "s1" in live._topics)
+                assert 204 == (await app.ada.delete("/sessions/s1")).status
+                await bob.post("/sessions/s1/prompt", {"prompt": "one"})
+                await until(lambda: store.seq("s1") == 5)
+                await bob.post("/sessions/s1/prompt", {"prompt": "secret"})
+                await until(lambda: b"secret" in events.body or events.ended)
+
+            assert b"secret" not in events.body
 
     run(main())
 

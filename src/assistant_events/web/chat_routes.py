@@ -215,6 +215,7 @@ class ChatRoutes:
         except Exception as error:  # noqa: BLE001 - whatever ended the turn, the session is deleted
             _log.info("session %r: deleted after its turn had failed: %s", session_id, type(error).__name__)
         await self._store.delete(session_id)
+        self._shared.pop(session_id, None)  # who watches it is given nothing of a new session with its id
         return Response(status_code=204)
 
     # -- events
@@ -222,7 +223,8 @@ class ChatRoutes:
     async def _events(  # noqa: C901 - one answer, from its start to its end
         self, session_id: str, after: int | None, known: Transcript | None, *, until_user: bool
     ) -> AsyncGenerator[bytes]:
-        writer = SseWriter(self._shared.setdefault(session_id, SharedEvents()))
+        shared = self._shared.setdefault(session_id, SharedEvents())
+        writer = SseWriter(shared)
         turn = Builder(known) if until_user else None
         yield SSE_START
         try:
@@ -239,6 +241,8 @@ class ChatRoutes:
                 try:
                     async with aclosing(self._live.subscribe(session_id, after)) as items:
                         async for item in items:
+                            if self._shared.get(session_id) is not shared:
+                                raise StoreError(f"session {session_id!r} was deleted")
                             yield writer.write(item)
                             if turn is None or isinstance(item, Frame):
                                 continue
