@@ -14,6 +14,7 @@ from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
 from assistant_events.live.topic import FLUSH_SIZE, Topic
 from assistant_events.messages import Awaits
 from assistant_events.stores import AsyncStore, Store
+from assistant_events.values.credentials import error_text
 
 _PAGE: Final = 256
 """Number of records per read."""
@@ -244,6 +245,7 @@ class MemoryLive:
             unfinished = store.unfinished().items()
             return store.seqs(names), {name for name, left in unfinished if left[0].awaits is Awaits.PROVIDER}
 
+        is_failing = False
         while True:
             await asyncio.sleep(every_s)
             topics = [topic for topic in self._topics.values() if topic.watchers or topic.quiet]
@@ -253,9 +255,12 @@ class MemoryLive:
                 topic.quiet |= not topic.watchers  # then another process may end what is open in it
             try:
                 seqs, running = await self._store.run(look, [topic.session_id for topic in topics])
-            except StoreError as error:
-                _log.warning("the store could not be read: %s", error)
+            except Exception as error:  # noqa: BLE001 - a store of others may raise anything; the next read may succeed
+                if not is_failing:
+                    _log.warning("the store could not be read, and is tried again: %s", error_text(error))
+                is_failing = True
                 continue
+            is_failing = False
             for topic in topics:
                 # Only another process can be streaming an answer of which nothing is published here.
                 is_streaming = topic.quiet and topic.session_id in running
