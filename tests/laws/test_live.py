@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events.errors import ClaimedError, ConflictError, FencedError, LocalProtocolError
+from assistant_events.errors import (
+    ClaimedError,
+    ConflictError,
+    FencedError,
+    LocalProtocolError,
+    PrunedError,
+    StoreError,
+)
 from assistant_events.live import MemoryLive, topic
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.reducer import Builder, find_problems, fold
@@ -34,7 +41,7 @@ CHUNKS = [
     line(stop="tool-calls"),
 ]
 TIMES = st.sampled_from((0.0, 0.0, 0.001, 0.04, 0.06, 0.3, 1.1))
-ACTS = ("prompt", "answer", "progress", "rewind", "cancel")
+ACTS = ("prompt", "answer", "progress", "rewind", "cancel", "prune")
 
 
 class DrawnLoop(VirtualLoop):
@@ -98,8 +105,15 @@ class Watcher:
 
     async def watch(self, live, store, joins_at, skips, pause, repeats):
         await asyncio.sleep(joins_at)
-        log = list(store.read("s1"))
-        self.builder = Builder(fold(log[: len(log) * skips // 4]))
+        start = store.load_snapshot("s1")
+        log = list(store.read("s1", 0 if start is None else start.seq))
+        self.builder = Builder(fold(log[: len(log) * skips // 4], start=start))
+        while True:
+            with suppress(PrunedError):
+                await self.follow(live, pause, repeats)
+            self.builder = Builder(store.load_snapshot("s1"))
+
+    async def follow(self, live, pause, repeats):
         async with aclosing(live.subscribe("s1", self.builder.seq)) as source:
             async for item in source:
                 judge(self.builder, item, repeats=repeats)
@@ -131,13 +145,13 @@ def check_texts(transcript):
         assert whole.startswith(text)
 
 
-async def act(other, name):
+async def act(store, other, name):
     """
     Do something to the session that another one receives, if it can be done.
     """
     message = other.transcript.get("a1")
     calls = message.pending_tool_calls if isinstance(message, AssistantMessage) else ()
-    with suppress(LocalProtocolError, ConflictError):
+    with suppress(LocalProtocolError, ConflictError, StoreError):
         match name:
             case "prompt":
                 await other.prompt("And?")
@@ -149,6 +163,9 @@ async def act(other, name):
                 await other.rewind("a1")
             case "cancel" if message is not None:
                 await other.stop()
+            case "prune":
+                await other.snapshot()
+                await store.prune("s1", other.seq)
 
 
 async def take_over(store, live, at):
@@ -189,7 +206,7 @@ async def play(store, plan):
             for at, name in plan["acts"]:
                 await asyncio.sleep(at)
                 await other.refresh()
-                await act(other, name)
+                await act(async_store, other, name)
 
         tasks = [receive(), write()]
         if taken:
@@ -197,10 +214,11 @@ async def play(store, plan):
         await asyncio.gather(*tasks)
         await asyncio.sleep(2)
         await other.prompt("Still here?", abandon_calls=True)
-        records = list(store.read("s1"))
-        seen = [await watcher.leave(len(records)) for watcher in watchers]
-        assert [] == find_problems(records)
-        assert [fold(records)] * len(seen) == seen
+        seen = [await watcher.leave(other.seq) for watcher in watchers]
+        start = store.load_snapshot("s1")
+        records = list(store.read("s1", 0 if start is None else start.seq))
+        assert [] == find_problems(records, start=start)
+        assert [fold(records, start=start)] * len(seen) == seen
         await asyncio.sleep(1)
         assert {} == live._topics
     return records
