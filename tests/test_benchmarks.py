@@ -48,6 +48,9 @@ CASES = {
     "bytes_per_event": {"text.delta", "reasoning.delta", "tool.input.delta", "durable"},
 }
 
+DIFFERENCES = {"session_stream", "live_publish"}
+"""Benchmarks whose figures are the difference of two costs, which noise can make negative."""
+
 OPENAI = """
 import json
 from contextlib import contextmanager
@@ -520,7 +523,7 @@ class TestCatalogue:
         figures = list(BENCHMARKS[name](TINY))
 
         assert CASES[name] == {figure.case for figure in figures}
-        assert all(figure.value >= 0 for figure in figures)
+        assert name in DIFFERENCES or all(figure.value >= 0 for figure in figures)
 
     def test_absent_peers_are_named(self, monkeypatch, tmp_path):
         """
