@@ -44,7 +44,7 @@ CASES = {
     "live_watchers": {"bytes_each", "growth", "poll_share"},
     "checkpoints": {"bytes", "cpu"},
     "browsers": {"bytes_each", "growth", "hundred"},
-    "mock_streams": {"cpu", "growth_mb"},
+    "mock_streams": {"cpu", "delta_us", "growth_mb"},
     "bytes_per_event": {"text.delta", "reasoning.delta", "tool.input.delta", "durable"},
 }
 

@@ -73,6 +73,19 @@ def test_each_event_is_sent_alone():
     assert all(piece.endswith(b"\n\n") for piece in exchange.pieces)
 
 
+def test_later_events_that_are_due_together_are_written_together():
+    """
+    After 32 events sixteen that are due at the same time are one write; those with a time of their own are one each.
+    """
+    step, pieces = text_step("word " * 100), []
+    for between_s in (0.0, 1e-6):
+        timing = Timing(delta_chars=5, between_s=between_s)
+        exchange = streamed(answer=Answer(steps=(step,), usage=USAGE, timing=timing))
+        pieces.append([count for piece in exchange.pieces if (count := piece.count(b"data: "))])
+
+    assert [[1] * 32 + [16] * 4 + [9, 1], [1] * 106] == pieces
+
+
 def test_undocumented_fields_of_a_step_come_with_its_start():
     """
     Undocumented fields of a step in a fixture are in the start of the step.

@@ -26,6 +26,12 @@ SSE_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The headers of a stream of server-sent events."""
 
+_ALONE: Final = 32
+"""How many events of a stream are a write each, as from a provider that has just made them."""
+
+_TOGETHER: Final = 16
+"""How many of the later ones are one write when they are due at the same time: a write costs more than an event."""
+
 # Closing a socket that lingers for no time sends RST in the place of FIN (POSIX, SO_LINGER).
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
@@ -51,6 +57,8 @@ class EventStream:
     _changed: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
     _gone: bool = attrs.field(default=False, init=False)
     _whole: bool = attrs.field(default=False, init=False)
+    _due: list[SendBytes] = attrs.field(factory=list[SendBytes], init=False)
+    _sent: int = attrs.field(default=0, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send everything; return early when the client has gone."""
@@ -76,29 +84,47 @@ class EventStream:
 
     async def _send_actions(self, send: Send, raw_send: Any) -> None:
         # Any: what the server has put into the scope.
-        actions, reached, sent = self.actions, -inf, 0
+        actions, reached = self.actions, -inf
         while (action := next(actions, None)) is not None:
             at = inf if isinstance(action, StopSending) else action.at
             # What is due together with the action before it is sent without a look at the clock.
-            if (at > reached or self._changed.is_set()) and not await self._until(at, wakes=action.wakes):
-                if self._is_over():
-                    break
-                actions = self.cancellation()
-                continue
+            if at > reached or self._changed.is_set():
+                await self._write(send)
+                if not await self._until(at, wakes=action.wakes):
+                    if self._is_over():
+                        break
+                    actions = self.cancellation()
+                    continue
             reached = at
             if isinstance(action, SendBytes):
-                await send({"type": "http.response.body", "body": action.data, "more_body": True})
-                self._whole = self._whole or action.name in self.end_names
-                sent += 1
-                # One event is one write; after a few that are due at once other streams get their turn.
-                if sent % 8 == 0:
-                    await asyncio.sleep(0)
+                await self._send(action, send)
             elif isinstance(action, ResetConnection):
+                await self._write(send)
                 reset_connection(raw_send, "the mock provider drops this connection")
                 await wait_until(self.clock, self._changed, inf, lambda: self._gone)
                 return
+        await self._write(send)
         if not self._gone:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send(self, action: SendBytes, send: Send) -> None:
+        """Send an event or a piece, now or together with the next events."""
+        if not action.name:
+            await self._write(send)
+        self._due.append(action)
+        self._sent += 1
+        if not action.name or self._sent <= _ALONE or len(self._due) == _TOGETHER:
+            await self._write(send)
+        # After a few writes other streams get their turn.
+        if self._sent % 8 == 0:
+            await asyncio.sleep(0)
+
+    async def _write(self, send: Send) -> None:
+        if self._due:
+            due, self._due = self._due, []
+            data = b"".join([action.data for action in due])
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+            self._whole = self._whole or any(action.name in self.end_names for action in due)
 
     async def _until(self, at: float, *, wakes: bool = True) -> bool:
         """Wait for a time. Returns False when the stream is over before, or its run was cancelled before."""
