@@ -103,10 +103,21 @@ def test_a_whole_frame():
     others = [other, b"", DELTA[:-1], DELTA + b"\0", DELTA + DELTA, longer, END, event("contentBlockDelta", b"")]
     damaged = [DELTA[:at] + bytes([DELTA[at] ^ 1]) + DELTA[at + 1 :] for at in range(len(DELTA))]
 
-    assert PAYLOADS[0] == framing.whole(DELTA)
+    assert PAYLOADS[0] + b"\n" == framing.whole(DELTA)
     assert {None} == {framing.whole(each) for each in others + damaged}
-    framing.feed(DELTA[:20])
-    assert framing.whole(DELTA) is None
+
+
+def test_where_a_frame_begins():
+    """
+    The framing is idle where the next byte begins a frame, and not after damage.
+    """
+    _, framing = fed([])
+
+    found = []
+    for each in (b"", DELTA[:20], DELTA[20:], DELTA + DELTA, DELTA + DELTA[:1], DELTA[1:], DELTA[:-1] + b"x"):
+        framing.feed(each)
+        found.append(framing.idle)
+    assert [True, False, True, True, False, True, False] == found
 
 
 def test_frames_that_come_one_by_one():

@@ -107,6 +107,27 @@ def test_a_damaged_frame_in_a_run(damage, style, cls):
         assert plain == fast
 
 
+ROLE = "a role that is longer than most"
+
+
+@pytest.mark.parametrize("cls", DECODERS)
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("first", [5, 9])
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_frames_of_other_kinds_in_a_run(order, first, style, cls):
+    """
+    The run ends before the first of them: another item, or another kind with the same length.
+    """
+    events = [{"type": "text", "delta": {"text": "a"}, **STYLES[style](at), "role": ROLE} for at in range(30)]
+    for at, event in enumerate(events):
+        event["index"] = int(at == first)
+    events[14 - first]["type"] = "quiz"
+    frames = [written(dict(list(event.items())[::order]), cls) for event in events]
+
+    fast, plain = both(cls, [b"".join(frames)])
+    assert plain == fast
+
+
 @pytest.mark.parametrize("cls", DECODERS)
 @pytest.mark.parametrize("style", STYLES)
 def test_a_border_at_every_byte(style, cls):

@@ -18,6 +18,16 @@ def learned(payload, path=PATH, fields=FIELDS):
     return FrameTemplate.learn(payload, json.loads(payload), path, fields)
 
 
+def matched(template, number, payload, unique=False):
+    """
+    Return the text in a payload that matches, or its id; `None` when it does not match.
+    """
+    made = template.pattern(number)
+    found = made.pattern.fullmatch(payload + b"\n")
+    constants = {group: found[group] for group in made.constants}
+    return found[made.unique if unique else made.text] if constants == made.constants else None
+
+
 def test_the_bytes_around_the_text():
     """
     A frame that varies in its text has a prefix, with the number of its item, and a suffix.
@@ -40,10 +50,50 @@ def test_a_frame_with_more_gaps():
     What comes before the first gap is constant; what varies has no suffix but a pattern.
     """
     made = learned(b'{"created":1,"index":3,"delta":{"text":"a"}}')
-    found = made.pattern.fullmatch(b'22,"index":5,"delta":{"text":"b"   } }')
+    payload = b'{"created":22,"index":5,"delta":{"text":"b"   } }'
 
     assert (b'{"created":', False) == (made.bound(5)[0], made.exact)
-    assert (b'"b"', b"5", b"") == found.group("text", "number", "unique")
+    assert b'"b"' == matched(made, 5, payload)
+    assert None is matched(made, 6, payload)
+    assert None is matched(made, 15, payload)
+
+
+def test_an_id():
+    """
+    The id of a frame is a gap, too.
+    """
+    made = learned(b'{"id":"i1","delta":{"text":"a"}}')
+
+    assert b"i22" == matched(made, 0, b'{"id":"i22","delta":{"text":"b"}}', unique=True)
+    assert 0 == learned(FRAME).pattern(3).unique
+
+
+def test_the_pattern_of_another_stream():
+    """
+    The pattern does not depend on long constants, so that the next stream finds it compiled.
+    """
+    fields = DeltaFrames(constant=("model", "run"), number="index", loose=("created",))
+    payload = b'{"run":"%b","index":3,"created":1,"text":"a","model":"%b"}'
+    first, other = (learned(payload % (each * 30, each * 20), ("text",), fields).pattern(3) for each in (b"x", b"y"))
+
+    assert first.pattern is other.pattern
+    assert first.constants != other.constants
+
+
+@pytest.mark.parametrize("number", [3, 9, 10, 123, 10**9])
+@pytest.mark.parametrize("at", [0, 1], ids=["before the text", "after it"])
+def test_the_number_of_an_item(number, at):
+    """
+    It may have any digits, before the first gap or behind the last.
+    """
+    frames = [b'{"index":%d,"delta":{"text":"a"},"created":%d}', b'{"created":%d,"delta":{"text":"a"},"index":%d}']
+    made = learned(frames[at] % (3, 3))
+
+    def payload(item):
+        return frames[at] % ((item, 7) if at == 0 else (7, item))
+
+    assert b'"a"' == matched(made, number, payload(number))
+    assert {None} == {matched(made, number, payload(other)) for other in (0, 30, number + 1, number * 10, number // 10)}
 
 
 def test_the_right_one_of_two():
@@ -62,10 +112,9 @@ def test_what_varies_inside_of_an_object():
     fields = DeltaFrames(inside=("delta",), number=("delta", "index"), loose=("p",), counted=("usage",))
     path = ("delta", "of", "text")
     made = learned(b'{"delta":{"index":3,"of":{"text":"a"},"p":"xy"}}', path, fields)
-    found = made.pattern.fullmatch(b'"b"},"p":"z"}}')
 
     assert b'{"delta":{"index":12,"of":{"text":' == made.bound(12)[0]
-    assert b'"b"' == found["text"]
+    assert b'"b"' == matched(made, 12, b'{"delta":{"index":12,"of":{"text":"b"},"p":"z"}}')
     assert learned(b'{"delta":{"index":3,"of":{"text":"a"}},"p":"xy"}', path, fields) is None
     assert {"usage": 1} == fields.counted_in({"delta": {"usage": 1}, "usage": 2})
 
@@ -75,15 +124,12 @@ def test_a_text_that_comes_twice():
     Both places have the same text, whichever is first; where they differ, the frame is another one.
     """
     fields = DeltaFrames(constant=("plain", "items"), copies=(("plain",), ("other",)))
-    for payload, rest in (
-        (b'{"plain":"a","items":[{"text":"a"}]}', b'%b,"items":[{"text":%b}]}'),
-        (b'{"items":[{"text":"a"}],"plain":"a"}', b'%b}],"plain":%b}'),
-    ):
-        made = learned(payload, ("items", 0, "text"), fields)
+    for payload in (b'{"plain":"%b","items":[{"text":"%b"}]}', b'{"items":[{"text":"%b"}],"plain":"%b"}'):
+        made = learned(payload % (b"a", b"a"), ("items", 0, "text"), fields)
 
         assert not made.exact
-        assert b'"b"' == made.pattern.fullmatch(rest % (b'"b"', b'"b"'))["text"]
-        assert made.pattern.fullmatch(rest % (b'"b"', b'"c"'))["text"] is None
+        assert b'"b"' == matched(made, 0, payload % (b"b", b"b"))
+        assert None is matched(made, 0, payload % (b"b", b"c"))
     assert learned(b'{"plain":"b","items":[{"text":"a"}]}', ("items", 0, "text"), fields).exact
 
 

@@ -15,7 +15,7 @@ from base64 import b64encode
 from binascii import crc32
 from collections.abc import Iterator, Mapping
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from assistant_events.adapters.framing import MAX_FRAME_BYTES, payload_bytes
 from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, string
@@ -34,8 +34,8 @@ _SIZED: Final = {6, _STRING}
 _SIZES: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Bytes of the values of other types: true, false, integers of four sizes, times, UUIDs."""
 
-_MAX_PRELUDES: Final = 1 << 10
-"""How many preludes are remembered."""
+_MAX_KNOWN: Final = 1 << 10
+"""How many starts of frames are remembered, and headers."""
 
 _MAX_HEADERS: Final = 1 << 10
 """Length up to which the headers of a frame are remembered."""
@@ -43,6 +43,21 @@ _MAX_HEADERS: Final = 1 << 10
 _EVENT, _EXCEPTION, _ERROR = "event", "exception", "error"
 _CHUNK = "chunk"
 """Type of an event with another event in base64."""
+
+
+class _Start(NamedTuple):
+    """What is before the payload of a frame, its prelude and its headers."""
+
+    length: int
+    """Length of the frame."""
+
+    payload_at: int
+    checksum: int
+    """The CRC-32 so far."""
+
+    headers: dict[str, str]
+    before: bytes | None
+    """What is written before the payload of an event with these headers; `None` when it takes more than that."""
 
 
 class AwsEventStream:
@@ -55,10 +70,10 @@ class AwsEventStream:
 
     separator = b""
     checksums = True
-    idle = False
     tail = ""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self.idle = True
         self.too_long = False
         self.damaged = False
         self._max = max_frame_bytes
@@ -69,18 +84,14 @@ class AwsEventStream:
         self._missing = 0
         """How many bytes have to come until more is known: a prelude, or the rest of a frame."""
 
-        self._preludes: dict[bytes, tuple[int, int]] = {}
-        """The lengths in the preludes that were checked: most frames have one of a few hundred."""
+        self._starts: dict[bytes, _Start] = {}
+        """The starts of frames that were read: most frames have one of a few hundred lengths, and the same headers."""
 
-        self._read = b""
-        self._headers: dict[str, str] = {}
-        """Headers of the last frame, and the bytes that they were read from: most frames have the same ones."""
+        self._payload_at = _PRELUDE.size
+        """Length of the start of the last frame."""
 
         self._known: dict[bytes, tuple[dict[str, str], bytes | None]] = {}
         """The headers that were read: a stream has those of a few types of events."""
-
-        self._before: bytes | None = None
-        """What is written before the payload of an event with these headers; `None` when it takes more than that."""
 
     def feed(self, data: bytes) -> list[bytes]:
         """Feed bytes and return the payloads that are complete."""
@@ -97,22 +108,29 @@ class AwsEventStream:
         is_open = not self.too_long and not self.damaged
         self._pending = [data[rest:] if rest else data] if is_open and rest < len(data) else []
         self._held = len(data) - rest
+        self.idle = is_open and not self._held
         return payloads
 
     def whole(self, data: bytes) -> bytes | None:
-        """Return the payload of one frame with the headers of the last one; `None` while anything is buffered."""
-        length, start = self._preludes.get(data[: _PRELUDE.size]) or (0, 0)
+        """Return the payload of one frame that starts as one before, and a line end."""
+        known = self._starts.get(data[: self._payload_at])
+        if known is None:
+            return None
+        length, payload_at, checksum, _, before = known
         end = length - _CHECKSUM.size
+        payload = data[payload_at:end]
         if (
             length != len(data)
-            or not start < end
-            or self._pending
-            or self._before is None
-            or data[_PRELUDE.size : start] != self._read
-            or crc32(data[:end]) != _CHECKSUM.unpack_from(data, end)[0]
+            or not payload
+            or before is None
+            or crc32(payload, checksum) != _CHECKSUM.unpack_from(data, end)[0]
         ):
             return None
-        return self._before + data[start:end] + b"}"
+        return before + payload + b"}\n"
+
+    def release(self, most: int) -> bytes:
+        """Return nothing: frames have a length."""
+        return b""
 
     def around(self, payload: bytes, name: str | None = None) -> None:
         """Return `None`: lengths and checksums differ from frame to frame."""
@@ -134,56 +152,68 @@ class AwsEventStream:
 
     def _cut(self, data: bytes, payloads: list[bytes]) -> int:
         """Append the payloads of whole frames, up to one that is damaged, and return where the rest begins."""
-        preludes, checksum_at = self._preludes, _CHECKSUM.unpack_from
-        begin, size, head, foot = 0, len(data), _PRELUDE.size, _CHECKSUM.size
-        self._missing = head
-        while size - begin >= head:
-            prelude = data[begin : begin + head]
-            length, inside = preludes.get(prelude) or self._read_prelude(prelude)
+        starts, checksum_at = self._starts, _CHECKSUM.unpack_from
+        begin, size, foot = 0, len(data), _CHECKSUM.size
+        self._missing = _PRELUDE.size
+        while size - begin >= _PRELUDE.size:
+            known = starts.get(data[begin : begin + self._payload_at]) or self._read_start(data, begin)
+            if known is None:
+                break
+            length, payload_at, checksum, headers, before = known
             end = begin + length
-            if end > size or not length:
+            if end > size:
                 self._missing = length
                 break
-            checked, start = end - foot, begin + inside
-            if crc32(data[begin:checked]) != checksum_at(data, checked)[0]:
+            payload = data[begin + payload_at : end - foot]
+            if crc32(payload, checksum) != checksum_at(data, end - foot)[0]:
                 self.damaged = True
                 break
-            if data[begin + head : start] != self._read and not self._read_headers(data[begin + head : start]):
-                self.damaged = True
-                break
-            before, payload = self._before, data[start:checked]
             if before is None:
-                payloads.append(_with_type(self._headers, payload))
+                payloads.append(_with_type(headers, payload))
             else:
                 payloads.append(before + (payload or b"{}") + b"}")
             begin = end
         return begin
 
-    def _read_prelude(self, prelude: bytes) -> tuple[int, int]:
-        """Return the length of a frame and where its payload begins; zeros for a frame that is not read."""
-        length, headers, checksum = _PRELUDE.unpack(prelude)
-        self.damaged = crc32(prelude[: _LENGTHS.size]) != checksum or length < headers + _OVERHEAD
+    def _read_start(self, data: bytes, begin: int) -> _Start | None:
+        """Read the start of a frame; `None` when it is not whole, or the frame is not read."""
+        length, size, checksum = _PRELUDE.unpack_from(data, begin)
+        prelude_sum = crc32(data[begin : begin + _LENGTHS.size])
+        self.damaged = prelude_sum != checksum or length < size + _OVERHEAD
         self.too_long = not self.damaged and length > self._max
         if self.damaged or self.too_long:
-            return 0, 0
-        if len(self._preludes) >= _MAX_PRELUDES:
-            self._preludes.clear()
-        self._preludes[prelude] = length, _PRELUDE.size + headers
-        return self._preludes[prelude]
+            return None
+        if begin + length > len(data):
+            self._missing = length
+            return None
+        payload_at = _PRELUDE.size + size
+        start = data[begin : begin + payload_at]
+        known = self._starts.get(start)
+        if known is None:
+            read = self._read_headers(start[_PRELUDE.size :])
+            if read is None:
+                self.damaged = True
+                return None
+            known = _Start(length, payload_at, crc32(start), *read)
+            if payload_at < _MAX_HEADERS:
+                if len(self._starts) >= _MAX_KNOWN:
+                    self._starts.clear()
+                self._starts[start] = known
+        self._payload_at = payload_at
+        return known
 
-    def _read_headers(self, headers: bytes) -> bool:
-        """Read the headers of a frame, and return whether they could be read."""
+    def _read_headers(self, headers: bytes) -> tuple[dict[str, str], bytes | None] | None:
+        """Return headers, and what is written before the payload; `None` when they cannot be read."""
         known = self._known.get(headers)
         if known is None:
             try:
                 read = dict(_headers(headers))
             except (KeyError, IndexError, UnicodeDecodeError):
-                return False
+                return None
             known = read, _before(read)
-            if len(headers) < _MAX_HEADERS and len(self._known) < _MAX_PRELUDES:
+            if len(headers) < _MAX_HEADERS and len(self._known) < _MAX_KNOWN:
                 self._known[headers] = known
-        self._read, (self._headers, self._before) = headers, known
-        return True
+        return known
 
 
 class AwsChunkStream(AwsEventStream):

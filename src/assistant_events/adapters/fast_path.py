@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from assistant_events.adapters.frame_templates import TemplateLearner
+from assistant_events.adapters.frame_templates import AS_LINE, FramePattern, TemplateLearner
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
@@ -33,17 +33,8 @@ _SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
 _SHORT_FRAME = 1 << 6
 """Bytes of a short payload: a run is looked for in as many of them as fill the window."""
 
-Form: TypeAlias = tuple[bytes, bytes, int, bytes]
-"""
-How a frame, or its payload alone, is matched: the bytes up to its first gap; the bytes after its text when that is the
-only gap, otherwise those after the payload; the length of both; the bytes after the payload.
-"""
-
 Continued: TypeAlias = OpenFragment | OpenCall | Callable[[], OpenFragment]
 """What frames continue: what is open, or a function that opens it."""
-
-_NO_FORM: Form = b"", b"", -1, b""
-"""Matches nothing."""
 
 _QUOTE = ord('"')
 
@@ -67,22 +58,24 @@ class DeltaFastPath:
     """
 
     __slots__ = (
-        "_bare",
+        "_after",
+        "_before",
         "_buffer",
         "_call_id",
         "_cls",
         "_draft",
         "_ids",
-        "_item",
         "_last",
         "_mark",
         "_message_id",
+        "_pattern",
         "_read",
-        "_suffix",
+        "_tail",
         "_texts",
         "_varies",
         "fragment",
         "framed",
+        "head",
         "learner",
         "number",
         "prefix",
@@ -112,7 +105,6 @@ class DeltaFastPath:
         self._mark = 0
         if not callable(fragment):
             self._continue(fragment)
-        self._item = b"%d" % number if template.numbered else b""
         self._ids = frame_ids
         self._last: bytes | None = None
         learner.size = 0
@@ -121,30 +113,32 @@ class DeltaFastPath:
 
         self._texts = texts
         self._read = string_reader()
-        self._bind()
+        self._varies = not template.exact
+        self._pattern: FramePattern | None = None
+        self.prefix, suffix = template.bound(number)
+        """The bytes of a payload before its first gap."""
 
-    def take(self, data: bytes, form: Form) -> Event | None:
+        self.framed = template.around is not None
+        """Whether the bytes around a payload are known. A JSON string holds no line end, so what matches is a frame."""
+
+        self._before, self._after = template.around or AS_LINE
+        self.head = self._before + self.prefix
+        """The same of a frame; of a line, where the bytes around a payload are not known."""
+
+        self._tail = suffix + self._after
+
+    def take(self, frame: bytes) -> Event | None:
         """
         Append a delta to the fragment.
 
         Args:
-            data: A payload, or a frame.
-
-            form: `bare` or `framed`, as *data* is.
+            frame: A frame.
 
         Returns:
-            The event; `None` when *data* does not match, and nothing happened.
+            The event; `None` when the frame does not match, and nothing happened.
         """
-        head, tail, constant, _ = form
-        literal = data.removeprefix(head).removesuffix(tail)
         try:
-            if self._varies or len(data) - len(literal) != constant:
-                delta = self._read_varied(data, literal, form)
-            else:
-                delta = self._read(literal)
-                # What may be around a string are line ends. ASCII without escapes leaves no room for them.
-                if len(literal) != len(delta) + 2 and not literal[0] == _QUOTE == literal[-1]:
-                    return None
+            delta = self._read_varied(frame) if self._varies else self._read_exact(frame)
         except ValueError:
             return None  # not a string, or not valid text
         if not delta:
@@ -168,28 +162,9 @@ class DeltaFastPath:
         event: Event = made
         return event
 
-    def _read_varied(self, data: bytes, rest: bytes, form: Form) -> str | None:
-        """Return the text of a frame that varies in more; *rest* is *data* without what the head and tail matched."""
-        head, _, constant, after = form
-        if not self._varies:
-            if len(rest) == len(data):
-                return None  # most frames of other kinds
-            rest, constant = data.removeprefix(head).removesuffix(after), len(head) + len(after)
-        found = self.template.pattern.fullmatch(rest) if len(data) - len(rest) == constant else None
-        if found is None:
-            return None
-        literal, number, frame_id = found.group(*self.template.order)
-        if literal is None or number != self._item or frame_id in self._ids:
-            return None
-        delta = self._read(literal)
-        if delta:
-            self._last = rest
-            if frame_id:
-                self._ids.add(frame_id)
-            if not self._varies:
-                self.template.exact = False
-                self._bind()
-        return delta
+    def take_payload(self, payload: bytes) -> Event | None:
+        """Do the same with a payload alone."""
+        return None if self.learner.named else self.take(self._before + payload + self._after)
 
     def append_run(self, data: bytes, start: int, sink: list[Event]) -> int:
         """
@@ -205,7 +180,7 @@ class DeltaFastPath:
         Returns:
             Where the run ends: *start* when it has less than two frames.
         """
-        return self._append_run(data, start, sink, self.framed)[1]
+        return self._append_run(data, start, sink)[1]
 
     def append_payloads(self, payloads: list[bytes], start: int, sink: list[Event]) -> int:
         """
@@ -224,9 +199,11 @@ class DeltaFastPath:
         some = payloads[start : start + self.learner.window // _SHORT_FRAME]
         if len(some) < 2 or self.learner.named or not some[1].startswith(self.prefix):
             return 0
-        lines = b"%b\n" % b"\n".join(some)
-        is_lines = lines.count(b"\n") == len(some)
-        return self._append_run(lines, 0, sink, self._form(b"", b"\n"))[0] if is_lines else 0
+        around = self._before, self._after
+        frames = (around[1] + around[0]).join(some).join(around)
+        # A payload with a line end could be two frames.
+        is_lines = frames.count(b"\n") == len(some) * b"".join(around).count(b"\n")
+        return self._append_run(frames, 0, sink)[0] if is_lines else 0
 
     @property
     def is_open(self) -> bool:
@@ -252,7 +229,8 @@ class DeltaFastPath:
 
     def last_payload(self) -> bytes | None:
         """Return the payload of the last frame that varied in more than its text; `None` when there was none."""
-        return None if self._last is None else self.template.bound(self.number)[0] + self._last
+        last = self._last
+        return None if last is None else last.removeprefix(self._before).removesuffix(self._after)
 
     # -- inside
 
@@ -275,59 +253,60 @@ class DeltaFastPath:
         self._mark = -1
         return buffer
 
-    def _bind(self) -> None:
-        """Set the form of the frames of the item."""
-        template = self.template
-        self._varies = not template.exact
-        self.prefix, self._suffix = template.bound(self.number)
-        """The bytes of a payload before its first gap and, where the text is the only one, after it."""
+    def _read_exact(self, frame: bytes) -> str | None:
+        """Return the text of a frame whose text is the only gap."""
+        head, tail = self.head, self._tail
+        literal = frame.removeprefix(head).removesuffix(tail)
+        if len(frame) - len(literal) != len(head) + len(tail):
+            if not frame.startswith(head):
+                return None  # most frames of other kinds
+            delta = self._read_varied(frame)
+            if delta:
+                self.template.exact, self._varies = False, True
+            return delta
+        delta = self._read(literal)
+        # What may be around a string are line ends. ASCII without escapes leaves no room for them.
+        if len(literal) != len(delta) + 2 and not literal[0] == _QUOTE == literal[-1]:
+            return None
+        return delta
 
-        around = self.learner.around
-        self.framed = _NO_FORM if around is None else self._form(*around)
-        """How a whole frame is matched. A JSON string holds no line end, so what matches is one frame."""
+    def _read_varied(self, frame: bytes) -> str | None:
+        """Return the text of a frame that varies in more."""
+        known = self._pattern or self._bind()
+        found = known.pattern.fullmatch(frame)
+        if found is None or (literal := found[known.text]) is None:
+            return None
+        for group, constant in known.constants.items():
+            if found[group] != constant:
+                return None
+        frame_id = found[known.unique] if known.unique else b""
+        if frame_id in self._ids:
+            return None
+        delta = self._read(literal)
+        if delta:
+            self._last = frame
+            if frame_id:
+                self._ids.add(frame_id)
+        return delta
 
-        self._bare: Form | None = None
+    def _bind(self) -> FramePattern:
+        pattern = self._pattern = self.template.pattern(self.number)
+        return pattern
 
-    @property
-    def bare(self) -> Form:
-        """How a payload is matched."""
-        form = self._bare
-        if form is None:
-            form = self._bare = _NO_FORM if self.learner.named else self._form(b"", b"")
-        return form
-
-    def _form(self, before: bytes, after: bytes) -> Form:
-        head, tail = before + self.prefix, after if self._varies else self._suffix + after
-        return head, tail, len(head) + len(tail), after
-
-    def _append_run(self, data: bytes, start: int, sink: list[Event], form: Form) -> tuple[int, int]:
+    def _append_run(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int]:
         """Return how many frames a run has, and where it ends."""
         self.stopped = False
-        head, tail, constant, after = form
-        exact = not self._varies
-        if exact:
-            head, tail = head + b'"', b'"' + tail
-        if constant < 0 or not data.startswith(head, start):
+        head, after = self.head, self._after
+        border = data.find(after, start) + len(after)
+        if border < len(after) or not data.startswith(head, start) or not data.startswith(head, border):
+            return 0, start  # less than two
+        append = self._append_varied if self._varies else self._append_exact
+        count, found, end = append(data, start, sink)
+        if not found:
             return 0, start
-        pieces = self._cut_run(data, start, head, tail, after)
-        if not pieces:
-            return 0, start
-        literals: Sequence[bytes] = pieces
-        ids: Sequence[bytes] = ()
-        if not exact:
-            literals, ids = self._match_run(pieces)
-        texts = self._read_all(literals, b'"' if exact else b"")
-        count = len(texts)
-        if count and not exact:
-            self._last = pieces[count - 1]
-            if any(ids):
-                self._ids.update(ids[:count])
-        if texts:
-            self._append(texts, sink)
-        size, learner = count * len(head + tail) + sum(map(len, pieces[:count])), self.learner
-        learner.size += size
-        end, begin = start + size, form[0]
-        self.stopped = count < len(pieces) or not begin.startswith(data[end : end + len(begin)])
+        learner = self.learner
+        learner.size += end - start
+        self.stopped = count < found or not head.startswith(data[end : end + len(head)])
         if self.stopped:
             # The next fragment is probably not much longer than this one.
             learner.window = min(max(learner.size * 9 // 8, _SHORT_RUN), _LAST_RUN)
@@ -335,11 +314,35 @@ class DeltaFastPath:
             learner.window = min(2 * learner.window, _LAST_RUN)
         return count, end
 
-    def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes, after: bytes) -> list[bytes]:
-        """Return what differs in two or more frames with the same bytes between them."""
-        border = data.find(after, start)
-        if border < 0 or not data.startswith(head, border + len(after)):
-            return []
+    def _append_exact(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int, int]:
+        """Return how many frames with the same bytes around their text were appended and were found; and their end."""
+        head, tail = self.head + b'"', b'"' + self._tail
+        pieces = self._cut_run(data, start, head, tail)
+        texts = self._read_all(pieces, b'"')
+        self._append(texts, sink)
+        count = len(texts)
+        return count, len(pieces), start + count * len(head + tail) + sum(map(len, pieces[:count]))
+
+    def _append_varied(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int, int]:
+        """Do the same with frames that vary in more than their text."""
+        after = self._after
+        end = data.rfind(after, start, start + self.learner.window) + len(after)
+        if end < len(after):
+            return 0, 0, start
+        literals, ids, found = self._match_run(data, start, end)
+        texts = self._read_all(literals, b"")
+        count = len(texts)
+        if count < found:
+            # What comes after the frames of the run: none of them has such bytes but at its end.
+            end -= len(data[start:end].split(after, count)[-1])
+        if count:
+            self._last = data[start:end].removesuffix(after).rpartition(after)[2] + after
+            self._ids.update(ids[:count])
+            self._append(texts, sink)
+        return count, found, end
+
+    def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes) -> list[bytes]:
+        """Return what differs in frames with the same bytes between them."""
         end = start + self.learner.window
         pieces = data[start + len(head) : end].split(tail + head)
         last, whole, _ = pieces[-1].partition(tail)
@@ -351,27 +354,33 @@ class DeltaFastPath:
             del pieces[joined.count(b"\0", 0, other) :]
         return pieces
 
-    def _match_run(self, pieces: list[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
-        """Return texts and ids of frames up to the first that does not match, is of another item or not new."""
-        columns = list(zip(*self.template.pattern.findall(b"\n".join(pieces)), strict=True))
-        literals, numbers, ids = [columns[group - 1] for group in self.template.order]
-        if b"" in literals:
-            count = literals.index(b"")
-            literals, numbers, ids = literals[:count], numbers[:count], ids[:count]
-        if not literals:
-            return (), ()
-        known, item = self._ids, self._item
-        if numbers.count(item) == len(ids) and (not ids[0] or (len({*ids}) == len(ids) and known.isdisjoint(ids))):
-            return literals, ids
-        seen: set[bytes] = set()
-        for number, frame_id in zip(numbers, ids, strict=True):
-            if number != item or frame_id in known or frame_id in seen:
-                break
-            seen.add(frame_id)
-        return literals[: len(seen)], ids[: len(seen)]
+    def _match_run(self, data: bytes, start: int, end: int) -> tuple[Sequence[bytes], Sequence[bytes], int]:
+        """Return texts and ids of the frames that match, and how many frames or other pieces there are."""
+        known = self._pattern or self._bind()
+        columns = list(zip(*known.pattern.findall(data, start, end), strict=True))
+        literals = columns[known.text - 1]
+        found = count = len(literals)
+        if not literals[-1]:
+            count -= 1  # it is no frame of this kind
+        for group, constant in known.constants.items():
+            column = columns[group - 1][:count]
+            if column.count(constant) < count:
+                count = next(at for at, each in enumerate(column) if each != constant)
+        ids = columns[known.unique - 1][:count] if known.unique else ()
+        seen = {*ids}
+        if len(seen) < len(ids) or not self._ids.isdisjoint(seen):
+            seen = set[bytes]()
+            for frame_id in ids:
+                if frame_id in self._ids or frame_id in seen:
+                    break
+                seen.add(frame_id)
+            count = len(seen)
+        return literals[:count], ids, found
 
     def _read_all(self, literals: Sequence[bytes], quote: bytes) -> list[str]:
         """Parse texts, which miss *quote* around them, up to the first that is empty or not valid."""
+        if not literals:
+            return []
         try:
             # A string holds no line end, so none reaches from one literal into the next.
             joined = b"%b,\r%b" % (quote, quote)
@@ -381,11 +390,13 @@ class DeltaFastPath:
         except ValueError:
             pass
         half = len(literals) // 2
-        texts = self._read_all(literals[:half], quote) if half else []
+        texts = self._read_all(literals[:half], quote)
         return texts + self._read_all(literals[half:], quote) if half and len(texts) == half else texts
 
     def _append(self, texts: Sequence[str], sink: list[Event]) -> None:
         """Append texts to the fragment, and an event for each to *sink*."""
+        if not texts:
+            return
         buffer = self._buffer or self._open()
         draft, cls, message_id, call_id = self._draft, self._cls, self._message_id, self._call_id
         length = buffer.length

@@ -108,17 +108,17 @@ class FrameReader(ABC):
         ready = self._ready
         if ready is not None and data.__class__ is bytes and len(data) <= self._piece:
             # Most chunks of a live stream are one frame that continues what is open.
-            event = ready.take(data, ready.framed)
+            frame = data if ready.framed else self._framing.whole(data)
+            event = None if frame is None else ready.take(frame)
             if event is not None:
                 return [event]
-        elif self._framing.checksums and (event := self._take_whole(data)) is not None:
-            return [event]
         if self.closed or data.__class__ is not bytes:
             data = self._checked(data)
         if self.terminal:
             return []
         for start in range(0, len(data), self._piece):
-            self._feed_piece(data[start : start + self._piece])
+            if not self.terminal:
+                self._feed_piece(data[start : start + self._piece])
         fast = self._fast_path
         is_ready = fast is not None and fast.is_open and self._framing.idle and not self.terminal
         self._ready = fast if is_ready else None
@@ -159,7 +159,7 @@ class FrameReader(ABC):
                 if count := fast.append_payloads(payloads, at, self._sink):
                     at += count
                     continue
-                if (event := fast.take(payload, fast.bare)) is not None:
+                if (event := fast.take_payload(payload)) is not None:
                     self._sink.append(event)
                     at += 1
                     continue
@@ -289,49 +289,35 @@ class FrameReader(ABC):
     def _break(self, failure: Exception) -> None:
         """End the step for a fault of the adapter."""
 
-    def _take_whole(self, data: object) -> Event | None:
-        """Return the event of a chunk that is one frame on the fast path, whose checksum holds."""
-        fast = self._fast_path
-        if (
-            fast is None
-            or not fast.is_open
-            or self.closed
-            or self._sink
-            or not isinstance(data, bytes)
-            or len(data) > self._piece
-        ):
-            return None
-        payload = self._framing.whole(data)
-        return None if payload is None else fast.take(payload, fast.bare)
-
     def _feed_piece(self, data: bytes) -> None:
         """Take bytes frame by frame: runs of those that continue what is open need no framing."""
         framing, sink = self._framing, self._sink
-        if not framing.separator:
-            self.on_payloads(framing.feed(data))
-            return
-        separator = framing.separator if self.fast else data
+        separator = framing.separator if self.fast else b""
         size, width = len(data), len(separator)
-        if self._ready is not None and data.find(separator) + width == size:
-            self.on_payloads(framing.feed(data))  # one frame, which `feed` has tried
+        first = data.find(separator) + width if separator else 0
+        if first < width or not separator or (self._ready is not None and first == size):
+            self.on_payloads(framing.feed(data))  # the last is one frame, which `feed` has tried
             return
-        at = 0
+        if not framing.idle and self._fast_path is not None:
+            held = framing.release(self._piece - size)
+            data, size = held + data, size + len(held)
+        at, tried = 0, -1
         while at < size and not self.terminal:
-            fast = self._fast_path if framing.idle else None
-            if fast is not None:
-                if data.startswith(fast.framed[0], at):
-                    begin, at = at, fast.append_run(data, at, sink)
-                    if fast.stopped:
-                        fast = None
-                    elif at > begin:
-                        continue
-                else:
-                    fast = None
             end = data.find(separator, at) + width
             if end < width:
-                end = size
+                self.on_payloads(framing.feed(data[at:]))
+                return
+            fast = self._fast_path if framing.idle and at != tried else None
+            if fast is not None and fast.framed and data.startswith(fast.head, at):
+                begin, at = at, fast.append_run(data, at, sink)
+                if fast.stopped:
+                    tried = at
+                if at > begin:
+                    continue
+            else:
+                fast = None
             frame = data[at:end]
-            if fast is not None and (event := fast.take(frame, fast.framed)) is not None:
+            if fast is not None and at != tried and (event := fast.take(frame)) is not None:
                 sink.append(event)
             else:
                 self.on_payloads(framing.feed(frame))
@@ -355,8 +341,9 @@ class FrameReader(ABC):
 
     def _learn_frame(self, payload: bytes, event: Fields, path: Path) -> Learned:
         around = self._framing.around(payload, self.frame_name() if self._name_read else None)
-        template = FrameTemplate.learn(payload, event, path, self.delta_frames)
-        return None if around is None and self._name_read else template, around, self._name_read
+        if around is None and self._name_read:
+            return None, True
+        return FrameTemplate.learn(payload, event, path, self.delta_frames, around), self._name_read
 
     def _taken(self) -> list[Event]:
         events = self._sink

@@ -13,8 +13,7 @@ match is decoded in full.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeAlias, final
 
@@ -54,20 +53,26 @@ _PROBES: dict[type, tuple[re.Pattern[bytes], Any, bytes]] = {
 NUMBER_LIMIT = 10**10
 """Numbers of items are smaller: frames with larger ones are decoded in full."""
 
-_GROUPS = ("text", "number", "unique")
+_NUMBER_MARK = b"\0"
+"""Where the number of the item is in a constant: a byte that JSON does not have."""
+
+_LONG = 24
+"""How many constant bytes are a group: to match each of them takes longer than to compare them at once."""
+
+AS_LINE = b"", b"\n"
+"""What is put around a payload where the bytes around it are not known."""
 
 _UNIQUE = {"str": "unique", "int": "serial"}
 """By the type of a frame's id: its gap."""
 
 _GAPS = {
-    "text": rb'(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")',
+    "text": rb'(?P<text>"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+")',
     "copy": rb"(?P=text)",
-    "number": rb"(?P<number>0|[1-9]\d{0,9})",
     "unique": rb'"(?P<unique>[ !#-\[\]-~]{1,256}+)"',
-    "serial": rb"(?P<unique>0|[1-9]\d{0,17})",
+    "serial": rb"(?P<unique>0|[1-9]\d{0,17}+)",
     "str": rb'"[ !#-\[\]-~]{0,256}+"',
-    "int": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
-    "float": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
+    "int": rb"-?+(?:0|[1-9]\d{0,17}+)(?:\.\d{1,17}+)?+",
+    "float": rb"-?+(?:0|[1-9]\d{0,17}+)(?:\.\d{1,17}+)?+",
 }
 """What a gap matches. Strings with escapes and numbers with exponents, which need a parser, are decoded in full."""
 
@@ -161,22 +166,49 @@ class DeltaFrames:
         return self.loose | self.counted | {self.unique} - {""}
 
 
-class FrameTemplate:
-    """The constant bytes of a payload, and the gaps between them."""
+@final
+@attrs.frozen
+class FramePattern:
+    """What matches the frames of one item whole; what does not match is matched without a text, up to its end."""
 
-    def __init__(self, literals: list[bytes], gaps: list[str], *, counts: bool = False) -> None:
-        first = next(at for at, gap in enumerate(gaps) if gap != "number")
-        self._before = literals[: first + 1]
-        self._after = literals[first + 1 :]
-        self._gaps = gaps[first:]
-        self.exact = not counts and {"text", "number"}.issuperset(gaps)
+    pattern: re.Pattern[bytes]
+    text: int
+    """The group with the text."""
+
+    unique: int
+    """The group with the id of the frame; 0 where frames have none."""
+
+    constants: Mapping[int, bytes]
+    """The groups that hold constant bytes, and which these have to be."""
+
+
+class FrameTemplate:
+    """The constant bytes of a frame, and the gaps between them."""
+
+    def __init__(
+        self, literals: list[bytes], gaps: list[str], *, counts: bool = False, around: Around | None = None
+    ) -> None:
+        self.around = around
+        """The bytes around such a payload in its frame; `None` when they are not known."""
+
+        self._literals = literals[:1]
+        self._gaps: list[str] = []
+        for gap, literal in zip(gaps, literals[1:], strict=True):
+            if gap == "number":
+                self._literals[-1] += _NUMBER_MARK + literal
+            else:
+                self._gaps.append(gap)
+                self._literals.append(literal)
+        self._patterns: dict[int, FramePattern] = {}
+        """What matches frames, by the digits of the number of their item; constants have `_NUMBER_MARK` for it."""
+
+        self.exact = not counts and self._gaps == ["text"]
         """Whether the text is the only gap in the frames of an item: until one has other spaces, for its whole kind."""
 
-        self.numbered = "number" in self._gaps
-        """Whether `pattern` matches the number of the item."""
-
     @classmethod
-    def learn(cls, payload: bytes, event: Fields, path: Path, fields: DeltaFrames) -> FrameTemplate | None:
+    def learn(
+        cls, payload: bytes, event: Fields, path: Path, fields: DeltaFrames, around: Around | None = None
+    ) -> FrameTemplate | None:
         """Return the template of a frame, given as bytes and parsed; `None` when it has none."""
         if len(payload) > _MAX_FRAME or not fields.allow(event, path):
             return None
@@ -196,42 +228,73 @@ class FrameTemplate:
             [payload[end:start] for end, start in zip(ends, starts, strict=True)],
             [gap for _, _, gap in found],
             counts=bool(fields.counted_in(event)),
+            around=around,
         )
 
     def bound(self, number: int) -> tuple[bytes, bytes]:
         """
-        Return the bytes before the first gap, and the constant ones after it without the other gaps.
+        Return the bytes of a payload before the first gap, and the constant ones after it without the other gaps.
 
         Args:
             number: Number of the item, which stays the same while its fragment is open.
         """
         item = b"%d" % number
-        return item.join(self._before), item.join(self._after)
+        first, *others = [literal.replace(_NUMBER_MARK, item) for literal in self._literals]
+        return first, b"".join(others)
 
-    @cached_property
-    def pattern(self) -> re.Pattern[bytes]:
+    def pattern(self, number: int) -> FramePattern:
         """
-        What matches payloads from their first gap on, one in each line, with any spaces before the brackets at the end.
+        Return what matches frames of an item, with any spaces before the brackets at the end.
 
-        Its groups are `text`, `number` and `unique`; those that are not among the gaps are empty. It matches any other
-        line, too, without a `text`: to search each of its bytes for another start would cost more than the parser.
+        Long constants are groups of as many bytes, to be compared afterwards. That takes less time than to match them,
+        and as the pattern does not depend on them, the cache of `re` has it for the next stream of the same shape.
         """
-        # Compiled late: a frame without noise never needs it.
-        gaps = [_GAPS[gap] for gap in self._gaps]
-        missing = [b"(?P<%b>)" % name.encode() for name in _GROUPS if b"<%b>" % name.encode() not in b"".join(gaps)]
-        *constant, last = self._after
-        matched = [*map(re.escape, constant), _PIECES.sub(_loosened, last)]
-        pieces = [gap + literal for gap, literal in zip(gaps, matched, strict=True)]
-        return re.compile(b"^(?:%b%b|.*+)$" % (b"".join(missing), b"".join(pieces)), re.MULTILINE)
+        item = b"%d" % number
+        known = self._patterns.get(len(item))
+        if known is None:
+            # Compiled late: a frame without noise never needs it.
+            known = self._patterns[len(item)] = self._compile(len(item))
+        constants = {group: constant.replace(_NUMBER_MARK, item) for group, constant in known.constants.items()}
+        return FramePattern(known.pattern, known.text, known.unique, constants)
 
-    @cached_property
-    def order(self) -> tuple[int, ...]:
-        """The numbers of the groups `text`, `number` and `unique` in `pattern`."""
-        return tuple([self.pattern.groupindex[name] for name in _GROUPS])
+    def _compile(self, digits: int) -> FramePattern:
+        constants: dict[str, bytes] = {}
+        written = b""
+        for token, is_constant in self._tokens():
+            if is_constant and (not constants or len(token) >= _LONG or _NUMBER_MARK in token):
+                name, size = f"constant{len(constants)}", len(token) + (digits - 1) * token.count(_NUMBER_MARK)
+                constants[name] = token
+                written += b"(?P<%b>.{%d}+)" % (name.encode(), size)
+            else:
+                written += re.escape(token) if is_constant else token
+        pattern = re.compile(written + b"|.++", re.DOTALL)
+        groups = pattern.groupindex
+        return FramePattern(
+            pattern, groups["text"], groups.get("unique", 0), {groups[name]: each for name, each in constants.items()}
+        )
+
+    def _tokens(self) -> Iterator[tuple[bytes, bool]]:
+        """Yield the parts of a frame in their order: constant bytes, and patterns of what varies."""
+        before, after = self.around or AS_LINE
+        *literals, last = self._literals
+        constant = before
+        for literal, gap in zip(literals, self._gaps, strict=True):
+            yield constant + literal, True
+            yield _GAPS[gap], False
+            constant = b""
+        for piece in _PIECES.finditer(last):
+            same, _, bracket = piece.groups()
+            if same is not None:
+                constant += same
+                continue
+            yield constant, True
+            yield rb" {0,256}+" + re.escape((bracket or b"").strip()), False
+            constant = b""
+        yield constant + after, True
 
 
-Learned: TypeAlias = tuple[FrameTemplate | None, Around | None, bool]
-"""A template, the bytes around its payloads, and whether the type of a frame is in the name beside the document."""
+Learned: TypeAlias = tuple[FrameTemplate | None, bool]
+"""A template, and whether the type of a frame is in the name beside the document."""
 
 
 class TemplateLearner:
@@ -242,13 +305,10 @@ class TemplateLearner:
     do not match: after twice as many each time if none has matched since, and at last not any more.
     """
 
-    __slots__ = ("_left", "_wait", "around", "earned", "named", "size", "template", "window")
+    __slots__ = ("_left", "_wait", "earned", "named", "size", "template", "window")
 
     def __init__(self) -> None:
         self.template: FrameTemplate | None = None
-        self.around: Around | None = None
-        """The bytes around such a payload; `None` when they are not known."""
-
         self.named = False
         """Whether the type of a frame is in the name beside the document."""
 
@@ -272,7 +332,7 @@ class TemplateLearner:
             self._wait *= 2
         self._left, self.earned, self.template = self._wait, False, None
         if self._wait <= _LAST_WAIT:
-            self.template, self.around, self.named = learn()
+            self.template, self.named = learn()
 
 
 def _scalars(value: object, path: Path) -> Iterator[tuple[Path, object]]:
@@ -320,10 +380,3 @@ def _replaced(value: Any, path: Path, new: object) -> Any:
     copy = value.copy()
     copy[path[0]] = _replaced(value[path[0]], path[1:], new)
     return copy
-
-
-def _loosened(found: re.Match[bytes]) -> bytes:
-    constant, _, bracket = found.groups()
-    if constant is not None:
-        return re.escape(constant)
-    return rb" {0,256}+" + (b"" if bracket is None else re.escape(bracket.strip()))

@@ -75,11 +75,22 @@ class Framing(Protocol):
         """Feed bytes and return the payloads that are complete."""
         ...
 
+    def release(self, most: int) -> bytes:
+        """
+        Return the start of a frame that is buffered and forget it: it is fed again, before what follows it.
+
+        Args:
+            most: How many bytes it may have. Nothing is released when there are more, or when they depend on others
+                before them; that is always correct.
+        """
+        ...
+
     def whole(self, data: bytes) -> bytes | None:
         """
-        Return the payload of *data* when nothing is buffered and it is one frame like the last one, sound and whole.
+        Return the payload of *data* as a line when it is one frame like those before, sound and whole.
 
-        Nothing changes. `None` is always correct, and where `around` knows the bytes they are what is looked for.
+        It is called while the framing is `idle`, and nothing changes. `None` is always correct. Where `around` knows
+        the bytes, they are what is looked for.
         """
         ...
 
@@ -229,6 +240,15 @@ class Sse:
             self._hold(b"")
             self._tail.clear()  # how much of it was seen before depends on how the bytes were cut
         return self.too_long
+
+    def release(self, most: int) -> bytes:
+        """Return the start of an event and forget it, when the bytes before it are settled."""
+        if not self._begun or self._skip_lf or self._held > most:
+            return b""
+        held = b"".join(self._pending)
+        self._hold(b"")
+        self.idle = not self.too_long
+        return held
 
     def whole(self, data: bytes) -> None:
         """Return `None`: the bytes around a payload are known."""
@@ -422,6 +442,14 @@ class JsonLines:
             self._pending, self._held = [], 0
         return self.too_long
 
+    def release(self, most: int) -> bytes:
+        """Return the start of a line and forget it."""
+        if self._held > most or self.too_long:
+            return b""
+        held = b"".join(self._pending)
+        self._pending, self._held, self.idle = [], 0, True
+        return held
+
     def whole(self, data: bytes) -> None:
         """Return `None`: the bytes around a line are known."""
 
@@ -504,6 +532,10 @@ class JsonArray:
 
     def around(self, payload: bytes, name: str | None = None) -> None:
         """Return `None`: what is between the objects varies."""
+
+    def release(self, most: int) -> bytes:
+        """Return nothing: objects are found where they end."""
+        return b""
 
     def whole(self, data: bytes) -> None:
         """Return `None`: it is what `feed` looks for."""
