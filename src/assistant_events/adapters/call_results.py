@@ -17,6 +17,9 @@ from assistant_events.values.content import ContentInput
 NO_ANSWER: Final = "No result is available for this call."
 """What is sent as the result of a call that has none."""
 
+CALL_FAILED: Final = "The call has failed."
+"""What is sent of an error without a text, where an empty one is refused (reports of 2024-07 to 2026-06)."""
+
 
 def _is_answered(call: msg.ToolPart) -> bool:
     return call.settled and not call.provider_executed
@@ -104,6 +107,7 @@ def _text(item: v.TextContent | v.JsonContent) -> str:
 
 
 __all__ = [
+    "CALL_FAILED",
     "NO_ANSWER",
     "in_words",
     "is_failed",

@@ -16,6 +16,7 @@ from .notation import (
     D,
     H,
     M,
+    S,
     X,
     answer,
     encoded,
@@ -147,6 +148,10 @@ OUTPUTS = {
         (TextContent("a"), JsonContent([1])),
         [block("text", text="a"), block("text", text="[1]")],
     ),
+    "an empty text beside an image": (
+        (TextContent(""), MediaContent(media_type="image/png", data=b"x")),
+        [block("image", source=block("base64", media_type="image/png", data="eA=="))],
+    ),
 }
 
 
@@ -168,6 +173,44 @@ def test_a_call_that_failed():
     messages, _ = results(Call("f", {"a": 1}, call_id="t1", error=ErrorInfo(kind="tool", message="no")))
 
     assert [block("tool_result", tool_use_id="t1", content="no", is_error=True)] == messages[-1]["content"]
+
+
+FAULTS = {
+    "an image": (
+        (ErrorInfo(kind="tool", message="no"), MediaContent(media_type="image/png", data=b"x")),
+        {
+            "content": [
+                block("text", text="no"),
+                block("image", source=block("base64", media_type="image/png", data="eA==")),
+            ]
+        },
+        [],
+    ),
+    "two texts": (
+        (ErrorInfo(kind="tool", message="no"), (TextContent("a"), TextContent("b"))),
+        {"content": [block("text", text="no"), block("text", text="a"), block("text", text="b")], "is_error": True},
+        [],
+    ),
+    "a blank error": (
+        (ErrorInfo(kind="tool", message=" "), ()),
+        {"content": "The call has failed.", "is_error": True},
+        [(0, "unsupported")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_output_of_a_call_that_failed(name):
+    """
+    The service refuses an error without content, and one with an image: that is sent without the mark.
+    """
+    (fault, output), fields, drops = FAULTS[name]
+    called = message(answer(*tool(0), stop_reason="tool_use"))
+    failed = fold([called.tool_calls[0].fail(fault, output=output)], start=Transcript(messages=(called,))).last
+    messages, dropped = encoded(USER, failed)
+
+    assert [block("tool_result", tool_use_id="toolu_1", **fields)] == messages[2]["content"]
+    assert drops == dropped
 
 
 def test_a_call_without_an_answer():
@@ -326,10 +369,21 @@ def test_a_text_of_line_ends():
     """
     No text is trimmed, and an empty one is not sent: the service answers 400.
     """
-    messages, drops = encoded(USER, message(answer(*text(0, "\n\n"), B(1, "text", text=""), X(1))))
+    thought = (B(0, "thinking", thinking="", signature=""), H(0, "Hm "), S(0, "MA=="), X(0))
+    messages, drops = encoded(USER, message(answer(*thought, *text(1, "\n\n"), B(2, "text", text=""), X(2))))
 
-    assert [block("text", text="\n\n")] == messages[1]["content"]
-    assert [(1, "empty")] == drops
+    assert [block("thinking", thinking="Hm ", signature="MA=="), block("text", text="\n\n")] == messages[1]["content"]
+    assert [(2, "empty")] == drops
+
+
+def test_an_answer_of_line_ends():
+    """
+    The service refuses a message that has blank texts alone, so it is not sent.
+    """
+    messages, drops = encoded(USER, message(answer(*text(0, "\n\n"), *text(1, " "))), USER)
+
+    assert [{"role": "user", "content": ASKED["content"] * 2}] == messages
+    assert [(0, "empty"), (1, "empty")] == drops
 
 
 def test_deltas_of_tomorrow_are_reported():
@@ -443,6 +497,14 @@ CONTENT = {
         MediaContent(media_type="text/plain", data=b"x"),
         block("document", source=block("text", media_type="text/plain", data="x")),
     ),
+    "plain text with its encoding": (
+        MediaContent(media_type="Text/Plain; charset=utf-8", data=b"x"),
+        block("document", source=block("text", media_type="text/plain", data="x")),
+    ),
+    "an image in its address": (
+        MediaContent(media_type="image/png", uri="data:image/webp;base64,eA=="),
+        block("image", source=block("base64", media_type="image/webp", data="eA==")),
+    ),
 }
 
 
@@ -455,11 +517,17 @@ def test_content(content, expected):
 
 
 @pytest.mark.parametrize(
-    "content", [MediaContent(media_type="audio/wav", data=b"x"), MediaContent(media_type="text/plain", data=b"\xff")]
+    "content",
+    [
+        MediaContent(media_type="audio/wav", data=b"x"),
+        MediaContent(media_type="text/plain", data=b"\xff"),
+        MediaContent(media_type="text/plain", uri="https://u"),
+        TextContent(" \n"),
+    ],
 )
 def test_content_that_has_no_block(content):
     """
-    Other media is reported.
+    Other media, and a blank text, are reported.
     """
     assert ([], [(None, "unsupported")]) == encoded(UserMessage(id="u1", content=content))
 

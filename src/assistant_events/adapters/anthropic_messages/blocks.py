@@ -16,6 +16,7 @@ from assistant_events.adapters import items
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
+from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping
@@ -24,7 +25,8 @@ from assistant_events.values import MediaContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
 _IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-_DOCUMENTS: Final = frozenset({"application/pdf", "text/plain"})
+_PLAIN: Final = "text/plain"
+_DOCUMENTS: Final = frozenset({"application/pdf", _PLAIN})
 
 
 def content_blocks(message: msg.AssistantMessage) -> list[Item]:
@@ -71,19 +73,23 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
 
 def media_block(item: MediaContent) -> Item | None:
     """Return media as a block of a request; `None` when a request cannot have it."""
-    source = _source(item)
-    if source is None or item.media_type not in _IMAGES | _DOCUMENTS:
+    inline = None if item.data is not None else read_data_url(item.uri or "")
+    media_type, data = (item.media_type, item.data) if inline is None else inline
+    kind = media_type.partition(";")[0].strip().lower()
+    source = _source(kind, data, item.uri or "")
+    if source is None or kind not in _IMAGES | _DOCUMENTS:
         return None
-    return {"type": "image" if item.media_type in _IMAGES else "document", "source": source}
+    return {"type": "image" if kind in _IMAGES else "document", "source": source}
 
 
-def _source(item: MediaContent) -> Item | None:
-    if item.data is None:
-        uri = item.uri or ""
-        return {"type": "file", "file_id": uri} if uri.startswith("file_") else {"type": "url", "url": uri}
-    if item.media_type == "text/plain":
+def _source(kind: str, data: bytes | None, uri: str) -> Item | None:
+    if data is None and uri.startswith("file_"):
+        return {"type": "file", "file_id": uri}
+    if data is None:
+        return None if kind == _PLAIN else {"type": "url", "url": uri}  # only PDF documents have addresses
+    if kind == _PLAIN:
         try:
-            return {"type": "text", "media_type": item.media_type, "data": item.data.decode()}
+            return {"type": "text", "media_type": kind, "data": data.decode()}
         except UnicodeDecodeError:
             return None
-    return {"type": "base64", "media_type": item.media_type, "data": b64encode(item.data).decode()}
+    return {"type": "base64", "media_type": kind, "data": b64encode(data).decode()}

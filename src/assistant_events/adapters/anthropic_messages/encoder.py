@@ -7,17 +7,19 @@ Every block is sent back as it came and at its place. All results of an answer a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.anthropic_messages.blocks import content_blocks, media_block
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.values import Content, FinishReason, MediaContent, TextContent
+from assistant_events.values import Content, FinishReason, MediaContent
 
 
 class AnthropicMessagesEncoder(EncoderBase):
@@ -56,6 +58,10 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     # -- messages and blocks
 
+    def text_block(self, text: str) -> Item | None:
+        """Return a text; a blank one is refused."""
+        return super().text_block(text) if text.strip() or not text else None
+
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image or a document."""
         return media_block(media)
@@ -71,15 +77,16 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message with a `tool_result`."""
-        match content:
-            case (TextContent(text=text),):
-                sent: object = text
-            case _:
-                sent = [self.content(item) for item in content]
-        block: Item = {"type": "tool_result", "tool_use_id": wire_id(call), "content": sent}
+        blocks = [block for item in content if (block := self.content(item)) and block.get("text") != ""]
+        is_text = all(block["type"] == "text" for block in blocks)
+        sent: object = blocks
+        if is_text and len(content) == 1:
+            sent = blocks[0]["text"] if blocks else CALL_FAILED if failed else ""
+        result: Item = {"type": "tool_result", "tool_use_id": wire_id(call), "content": sent}
         if "toolset_name" in call.state:
-            block["toolset_name"] = call.state["toolset_name"]
-        return {"role": "user", "content": [{**block, "is_error": True} if failed else block]}
+            result["toolset_name"] = call.state["toolset_name"]
+        # "all content must be type `text` if `is_error` is true" (a report of 2026-03); the first text is the error.
+        return {"role": "user", "content": [{**result, "is_error": True} if failed and is_text else result]}
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; one without content is a failed one, which the service passes over."""
@@ -97,6 +104,14 @@ class AnthropicMessagesEncoder(EncoderBase):
                 return DropReason.UNANSWERED
             case _:
                 return super().unsendable(part)
+
+    def left_out(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> Mapping[int, DropReason | str]:
+        """Return the blank texts of an answer that has nothing else: the service refuses a message of blanks."""
+        sent = [(place, part) for place, part in parts if self.unsendable(part) is None]
+        is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
+        return {place: DropReason.EMPTY for place, _ in sent} if is_blank else {}
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent: all but deltas of unknown types."""

@@ -15,14 +15,12 @@ from assistant_events import messages as msg
 from assistant_events.adapters.bedrock_converse.blocks import content_blocks, media_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
+from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
-
-_FAILED = "The call has failed."
-"""Content of an error without a text: the service refuses one that is empty (reported 2026-06)."""
 
 
 class BedrockConverseEncoder(EncoderBase):
@@ -72,7 +70,7 @@ class BedrockConverseEncoder(EncoderBase):
         """Return the message with a `toolResult`."""
         blocks = [block for item in content if (block := self.content(item)) not in (None, {"text": ""})]
         if failed and not blocks:
-            blocks = [{"text": _FAILED}]
+            blocks = [{"text": CALL_FAILED}]
         result: Item = {"toolUseId": wire_id(call), "content": blocks}
         return {"role": "user", "content": [{"toolResult": {**result, "status": "error"} if failed else result}]}
 
