@@ -30,6 +30,7 @@ HEADERS = {"x-goog-api-key": None, "authorization": "Bearer my-secret"}
 TEXT = {"text": "Hi"}
 CALL = {"toolUse": {"toolUseId": "tooluse_1", "name": "rain", "input": {"city": "Oslo"}}}
 RESULT = {"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "sunny"}]}}
+PDF = {"document": {"format": "pdf", "name": "facts", "source": {"bytes": "YWJj"}}}
 TOOL = {"toolSpec": {"name": "rain", "inputSchema": {"json": {"type": "object"}}}}
 TOOLS = {"toolConfig": {"tools": [TOOL]}}
 
@@ -278,6 +279,10 @@ REFUSED = {
     ),
     "two calls of an id": (body("Hi", model(CALL, CALL), user(RESULT), **TOOLS), "contain duplicate Ids: tooluse_1"),
     "two results of a call": (body("Hi", model(CALL), user(RESULT, RESULT), **TOOLS), "contain duplicate Ids"),
+    "two documents of one name": (
+        body("Hi", model(CALL), user({"toolResult": {**RESULT["toolResult"], "content": [PDF]}}, PDF), **TOOLS),
+        "Messages can't contain duplicate document names.",
+    ),
     "calls without tools": (body(*LOOP), "The toolConfig field must be defined when using toolUse and toolResult"),
     "no tools": (body(toolConfig={"tools": []}), "Value '[]' at 'toolConfig.tools' failed"),
     "a tool without a name": (

@@ -233,6 +233,10 @@ class EncoderBase(ABC):
         """Return media as a block; `None` when a request cannot have it, as by default."""
         return None
 
+    def result_content(self, content: v.Content) -> Item | None:
+        """Return content of a result as a block; `None` when a result cannot have it. By default as in a prompt."""
+        return self.content(content)
+
     @abstractmethod
     def user_item(self, blocks: list[Item]) -> Item:
         """Return the item of a prompt."""
@@ -246,7 +250,7 @@ class EncoderBase(ABC):
         """
         Return the item of a result of the app: *content* is the error, if any, then the output.
 
-        It has only content for which `content` returns a block.
+        It has only content for which `result_content` returns a block.
         """
 
     @abstractmethod
@@ -460,7 +464,7 @@ class EncoderBase(ABC):
     def _result_item(self, call: msg.ToolPart) -> tuple[Item, bool]:
         """Return the item of a result, and whether it has all content."""
         content = result_content(call)
-        held = tuple([item for item in content if self.content(item) is not None])
+        held = tuple([item for item in content if self.result_content(item) is not None])
         return self.result_item(call, held or (v.TextContent(""),), failed=is_failed(call)), held == content
 
     def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:

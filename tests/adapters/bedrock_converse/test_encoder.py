@@ -167,6 +167,19 @@ def test_outputs(output, content):
     assert [] == drops
 
 
+def test_audio_in_an_output():
+    """
+    A result cannot have audio, which a prompt can.
+    """
+    output = [TextContent("hear"), MediaContent(media_type="audio/wav", data=b"abc")]
+    messages, drops = encoded(USER, fold(built(calls=[Call("f", {}, output=output, call_id="t1")])).last)
+
+    assert [{"toolUseId": "t1", "content": [{"text": "hear"}]}] == [
+        block["toolResult"] for block in messages[2]["content"]
+    ]
+    assert [(0, "unsupported")] == drops
+
+
 def test_a_failure_without_a_text():
     """
     An error has content: the service refuses an empty one.
@@ -191,6 +204,16 @@ def test_a_call_that_failed():
     assert [(0, "no-answer")] == drops
 
 
+def test_names_that_the_service_refuses():
+    """
+    Names of calls are of 64 letters, digits, hyphens and underscores at most.
+    """
+    calls = [Call(name, {}, output="1", call_id=f"t{at}") for at, name in enumerate(["maps.find:one", "x" * 65])]
+    messages, _ = encoded(USER, fold(built(calls=calls)).last)
+
+    assert ["maps_find_one", "x" * 64] == [block["toolUse"]["name"] for block in messages[1]["content"]]
+
+
 def test_input_that_is_not_an_object():
     """
     The call is sent with an empty object, and its result has the fault.
@@ -212,6 +235,26 @@ def test_calls_without_tools():
     assert "toolResult" not in str(messages)
     assert 'f was called with {"a":1}' in messages[2]["content"][0]["text"]
     assert {(1, "reworded"), (1, "no-answer"), (2, "unplaced")} == set(drops)
+
+
+def test_a_raw_result_without_tools():
+    """
+    A result whose call is not known is not sent either.
+    """
+    raw = own(answer(*result(0, RAN, id="tooluse_0"), *text(1, "Hm.")))
+    messages, drops = encoded(USER, raw, toolConfig=None)
+
+    assert [{"text": "Hm."}] == messages[1]["content"]
+    assert [(0, "unplaced")] == drops
+
+
+def test_a_block_that_boto3_does_not_know():
+    """
+    Of a block of tomorrow boto3 gives the name alone, and takes back nothing.
+    """
+    unknown = B(0, SDK_UNKNOWN_MEMBER={"name": "hologram"})
+
+    assert ([{"text": "Hm."}], [(0, "unplaced")]) == sent(answer(unknown, X(0), *text(1, "Hm.")))
 
 
 def test_a_call_of_the_provider_that_nothing_answers():
@@ -312,6 +355,10 @@ CONTENT = {
         MediaContent(media_type="text/plain; charset=utf-8", data=b"abc"),
         {"document": {"format": "txt", "name": "document-ba7816bf8f01", "source": {"bytes": "YWJj"}}},
     ),
+    "an image in its address": (
+        MediaContent(media_type="image/png", uri="data:image/webp;base64,YWJj"),
+        {"image": {"format": "webp", "source": {"bytes": "YWJj"}}},
+    ),
 }
 
 
@@ -338,6 +385,23 @@ def test_content_that_has_no_block(content):
 
     assert [{"role": "user", "content": [{"text": "see"}]}] == messages
     assert [(None, "unsupported")] == drops
+
+
+def test_one_document_twice():
+    """
+    The service refuses two documents of one name; those of the beginning keep theirs when the conversation grows.
+    """
+    document = MediaContent(media_type="application/pdf", data=b"abc")
+    read = fold(built(calls=[Call("f", {}, output=[TextContent("it"), document], call_id="t1")])).last
+    conversation = [UserMessage(id="u1", content=document), read, UserMessage(id="u2", content=document)]
+    earlier, _ = encoded(*conversation[:2])
+    messages, _ = encoded(*conversation)
+    first, (result_, last) = messages[0]["content"][0], messages[2]["content"]
+
+    assert earlier == [*messages[:2], {"role": "user", "content": [result_]}]
+    assert ["document-ba7816bf8f01", "document-ba7816bf8f01-2", "document-ba7816bf8f01-3"] == [
+        block["document"]["name"] for block in (first, result_["toolResult"]["content"][1], last)
+    ]
 
 
 def test_the_body_is_the_apps():

@@ -73,8 +73,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
 
 def media_block(item: MediaContent) -> Item | None:
     """Return media as a block of a request; `None` when a request cannot have it."""
-    inline = None if item.data is not None else read_data_url(item.uri or "")
-    media_type, data = (item.media_type, item.data) if inline is None else inline
+    media_type, data = read_data_url(item.uri or "") or (item.media_type, item.data)
     kind = media_type.partition(";")[0].strip().lower()
     source = _source(kind, data, item.uri or "")
     if source is None or kind not in _IMAGES | _DOCUMENTS:

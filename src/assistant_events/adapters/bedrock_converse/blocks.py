@@ -19,6 +19,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters import items
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, string
@@ -100,15 +101,14 @@ def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
 
 def media_block(item: MediaContent | msg.MediaPart) -> Item | None:
     """Return the block of media: of bytes, or of an object of S3; `None` for other addresses and types."""
-    kind, form = words.MEDIA.get(item.media_type.partition(";")[0].strip().lower(), ("", ""))
     uri = item.uri or ""
-    if not kind or (item.data is None and not uri.startswith("s3://")):
+    media_type, data = read_data_url(uri) or (item.media_type, item.data)
+    kind, form = words.MEDIA.get(media_type.partition(";")[0].strip().lower(), ("", ""))
+    if not kind or (data is None and not uri.startswith("s3://")):
         return None
-    source: Item = {"s3Location": {"uri": uri}}
-    if item.data is not None:
-        source = {"bytes": b64encode(item.data).decode()}
-    # "We recommend that you specify a neutral name" (DocumentBlock.name); one request may not have a name twice.
-    name = {"name": f"document-{sha256(item.data or uri.encode()).hexdigest()[:12]}"} if kind == "document" else {}
+    source: Item = {"s3Location": {"uri": uri}} if data is None else {"bytes": b64encode(data).decode()}
+    # "We recommend that you specify a neutral name" (DocumentBlock.name).
+    name = {"name": f"document-{sha256(data or uri.encode()).hexdigest()[:12]}"} if kind == "document" else {}
     return {kind: {"format": form, **name, "source": source}}
 
 

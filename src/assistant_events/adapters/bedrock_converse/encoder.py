@@ -7,20 +7,28 @@ Every block is sent back as it came and at its place. All results of an answer a
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
+from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import content_blocks, media_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import joined_roles
-from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
+
+_LONGEST = 64
+"""How many characters an id or a name has at most."""
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+_OF_TOOLS = frozenset({"toolUse", "toolResult"})
 
 
 class BedrockConverseEncoder(EncoderBase):
@@ -46,8 +54,10 @@ class BedrockConverseEncoder(EncoderBase):
         return string(body, "modelId") or super().model_of(body)
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the messages; adjacent ones of one role are one."""
-        return {"messages": joined_roles(items)}
+        """Return the messages; adjacent ones of one role are one, and no two documents have one name."""
+        messages = joined_roles(items)
+        _name_apart(messages)
+        return {"messages": messages}
 
     def text_block(self, text: str) -> Item | None:
         """Return a text; a blank one is refused."""
@@ -57,18 +67,25 @@ class BedrockConverseEncoder(EncoderBase):
         """Return an image, a document or a video."""
         return media_block(media)
 
+    def result_content(self, content: Content) -> Item | None:
+        """Return content of a result, which cannot be audio (ToolResultContentBlock)."""
+        block = self.content(content)
+        return None if block is not None and "audio" in block else block
+
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user."""
         return {"role": "user", "content": blocks}
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = content_blocks(message)
+        blocks = [block for block in content_blocks(message) if words.UNKNOWN_MEMBER not in block]
+        for call in [block["toolUse"] for block in blocks if "toolUse" in block]:
+            call["name"] = _NOT_IN_NAMES.sub("_", call["name"])[:_LONGEST]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message with a `toolResult`."""
-        blocks = [block for item in content if (block := self.content(item)) not in (None, {"text": ""})]
+        blocks = [block for item in content if (block := self.result_content(item)) not in (None, {"text": ""})]
         if failed and not blocks:
             blocks = [{"text": CALL_FAILED}]
         result: Item = {"toolUseId": wire_id(call), "content": blocks}
@@ -82,6 +99,8 @@ class BedrockConverseEncoder(EncoderBase):
             case msg.MediaPart():
                 return DropReason.UNSUPPORTED  # "only if the role is user" (Message.content)
             case msg.ToolPart(provider_executed=True) if not self._has_tools:
+                return DropReason.UNPLACED
+            case msg.OpaquePart() if not self._has_tools and mapping(part.state, "block").keys() & _OF_TOOLS:
                 return DropReason.UNPLACED
             case msg.ToolPart(provider_executed=True) if not has_result(part):
                 return DropReason.UNANSWERED
@@ -108,4 +127,16 @@ encode = BedrockConverseEncoder.encode
 
 def _short(call_id: str) -> str:
     """Return an id that the service takes: of 64 characters at most."""
-    return call_id if len(call_id) <= 64 else sha256(call_id.encode()).hexdigest()
+    return call_id if len(call_id) <= _LONGEST else sha256(call_id.encode()).hexdigest()
+
+
+def _name_apart(messages: Sequence[Item]) -> None:
+    """Make names of documents distinct. Earlier documents keep theirs when the conversation grows."""
+    blocks = [block for message in messages if message["role"] == "user" for block in message["content"]]
+    contents = [content for block in blocks for content in (block, *mappings(mapping(block, "toolResult"), "content"))]
+    counts: Counter[str] = Counter()
+    for document in [content["document"] for content in contents if "document" in content]:
+        name = document["name"]
+        counts[name] += 1
+        if counts[name] > 1:
+            document["name"] = f"{name}-{counts[name]}"

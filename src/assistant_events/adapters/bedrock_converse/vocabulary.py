@@ -51,6 +51,9 @@ _OF_BLOCKS: Final = [f"contentBlock{each}" for each in ("Start", "Delta", "Stop"
 EVENTS: Final = ("messageStart", *_OF_BLOCKS, "messageStop", "metadata")
 """Keys of the events of a stream."""
 
+UNKNOWN_MEMBER: Final = "SDK_UNKNOWN_MEMBER"
+"""Key of boto3 for a member of a union that it does not know, of which it gives the name alone (botocore 1.44.5)."""
+
 OWN_FIELDS: Final = frozenset({"toolUseId", "name", "input", "content"})
 """Fields of calls and results that events have words for. All others are their state, under their own names."""
 

@@ -46,6 +46,7 @@ _NO_TOOLS: Final = "The toolConfig field must be defined when using toolUse and 
 _NO_RESULT: Final = "Expected toolResult blocks at {}.content for the following Ids: {}"
 _NO_CALL: Final = "The number of toolResult blocks at {}.content exceeds the number of toolUse blocks of previous turn."
 _NO_OUTPUT: Final = "The content field at {}.toolResult cannot be empty when status value is error."
+_ONE_NAME: Final = "Messages can't contain duplicate document names. Rename the document and retry your request."
 _NO_THINKING: Final = (
     "Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` "
     "message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
@@ -62,6 +63,7 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
     _check_roles([role for role, _ in messages])
     _check_fields(body, [block for _, blocks in messages for block in blocks])
+    _check_documents([block for _, blocks in messages for block in blocks])
     _check_calls(messages)
     _check_first_block(body, messages)
     if ledger is not None:
@@ -128,6 +130,13 @@ def _check_block(where: str, block: object) -> None:
             raise _constraint(f"{where}.toolResult.content", result.get("content"), "be a list")
         if result.get("status") == "error" and not result["content"]:
             raise _rejected(_NO_OUTPUT.format(where))
+
+
+def _check_documents(blocks: _Blocks) -> None:
+    contents = [*blocks, *[each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")]]
+    names = [mapping(content, "document").get("name") for content in contents if "document" in content]
+    if any(name in names[:place] for place, name in enumerate(names)):
+        raise _rejected(_ONE_NAME)
 
 
 def _check_words(where: str, fields: Fields, names: Sequence[str]) -> None:
