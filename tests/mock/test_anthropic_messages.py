@@ -163,6 +163,22 @@ REFUSED = {
     "a block without a type": (body(user({"text": "Hi"})), "messages.0.content.0.type: Field required"),
     "an empty text": (body(user({"type": "text", "text": ""})), "text content blocks must be non-empty"),
     "a text of spaces": (body(user({"type": "text", "text": " "})), "must contain non-whitespace text"),
+    "an answer of spaces": (
+        body("Hi", model({"type": "text", "text": "\n\n"}, {"type": "text", "text": " "}), "And?"),
+        "messages: text content blocks must contain non-whitespace text",
+    ),
+    "an empty text in a result": (
+        body("Hi", model(CALL), user({**RESULT, "content": [{"type": "text", "text": ""}]})),
+        "messages: text content blocks must be non-empty",
+    ),
+    "an error without content": (
+        body("Hi", model(CALL), user({**RESULT, "content": "", "is_error": True})),
+        "messages.2.content.0.tool_result: content cannot be empty if `is_error` is true",
+    ),
+    "an error with an image": (
+        body("Hi", model(CALL), user({**RESULT, "content": [{"type": "image"}], "is_error": True})),
+        "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true",
+    ),
     "a call without a name": (
         body("Hi", model({**CALL, "name": None}), user(RESULT)),
         "messages.1.content.0.tool_use.name: Field required",
@@ -210,6 +226,10 @@ REFUSED = {
         body(thinking={**THINKING, "budget_tokens": 2048}),
         "`max_tokens` must be greater than `thinking.budget_tokens`.",
     ),
+    "a forced call while thinking": (
+        body(thinking=THINKING, tools=TOOLS, tool_choice={"type": "any"}),
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
     "no thought in a tool loop": (
         body("Hi", model(CALL), user(RESULT), thinking=THINKING),
         "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
@@ -248,7 +268,8 @@ ACCEPTED = {
     "a loop": body("Hi", model(CALL), user(RESULT, TEXT)),
     "two messages of the model": body("Hi", model(TEXT), model(CALL), user(RESULT)),
     "a message of the system": body("Hi", model(TEXT), "And?", {"role": "system", "content": "Be brief."}),
-    "a text of line ends by the model": body("Hi", model({"type": "text", "text": "\n\n"}), "And?"),
+    "a text of line ends by the model": body("Hi", model({"type": "text", "text": "\n\n"}, TEXT), "And?"),
+    "a result without content": body("Hi", model(CALL), user({"type": "tool_result", "tool_use_id": CALL["id"]})),
     "a call of the provider": body("Hi", model({**CALL, "type": "server_tool_use", "id": "srvtoolu_1"}), "And?"),
     "a tool of the provider": body(tools=[{"type": "web_search_20250305", "name": "web_search"}]),
     "a prefill": body("Hi", model(TEXT)),

@@ -111,6 +111,8 @@ def _check_thinking(body: Body) -> None:
         raise _rejected(f"thinking.enabled.budget_tokens: Input should be greater than or equal to {_LEAST_BUDGET}")
     if budget >= body["max_tokens"]:
         raise _rejected("`max_tokens` must be greater than `thinking.budget_tokens`.")
+    if string(mapping(body, "tool_choice"), "type") in ("any", "tool"):
+        raise _rejected("Thinking may not be enabled when tool_choice forces tool use.")
 
 
 def _checked_message(place: int, message: object) -> tuple[str, Blocks]:
@@ -129,6 +131,8 @@ def _checked_message(place: int, message: object) -> tuple[str, Blocks]:
         raise _rejected(f"{where}.content: expected a text or at least one block")
     for number, block in enumerate(content):
         _check_block(f"{where}.content.{number}", block, role)
+    if all(block["type"] == "text" and not str(block["text"]).strip() for block in content):
+        raise _rejected("messages: text content blocks must contain non-whitespace text")
     return role, list(content)
 
 
@@ -148,8 +152,21 @@ def _check_block(where: str, block: object, role: str) -> None:
         raise _rejected(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
     if kind == "tool_use" and not is_object(block["input"]):
         raise _rejected(f"{where}.tool_use.input: Input should be a valid dictionary")
+    if kind == "tool_result":
+        _check_result(f"{where}.tool_result", block)
     if (kind == "tool_result") != (role == "user") and kind in ("tool_result", "tool_use", "thinking"):
         raise _rejected(f"{where}: `{kind}` blocks cannot be in `{role}` messages")
+
+
+def _check_result(where: str, block: Fields) -> None:
+    content = block.get("content")
+    kinds = [string(each, "type") for each in mappings(block, "content")]
+    if any(each.get("text") == "" for each in mappings(block, "content")):
+        raise _rejected("messages: text content blocks must be non-empty")
+    if flag(block, "is_error") and not content:
+        raise _rejected(f"{where}: content cannot be empty if `is_error` is true")
+    if flag(block, "is_error") and any(kind != "text" for kind in kinds):
+        raise _rejected(f"{where}: all content must be type `text` if `is_error` is true")
 
 
 def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
