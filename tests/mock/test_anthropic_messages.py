@@ -167,6 +167,14 @@ REFUSED = {
         body("Hi", model({"type": "text", "text": "\n\n"}, {"type": "text", "text": " "}), "And?"),
         "messages: text content blocks must contain non-whitespace text",
     ),
+    "an empty compaction": (
+        body("Hi", model({"type": "compaction", "content": ""}, TEXT), "And?"),
+        "messages.1.content.0.compaction.content: String should have at least 1 character",
+    ),
+    "a failed compaction first": (
+        body(model({"type": "compaction", "content": None}, TEXT), "And?"),
+        'first message must use the "user" role',
+    ),
     "an empty text in a result": (
         body("Hi", model(CALL), user({**RESULT, "content": [{"type": "text", "text": ""}]})),
         "messages: text content blocks must be non-empty",
@@ -269,6 +277,7 @@ ACCEPTED = {
     "two messages of the model": body("Hi", model(TEXT), model(CALL), user(RESULT)),
     "a message of the system": body("Hi", model(TEXT), "And?", {"role": "system", "content": "Be brief."}),
     "a text of line ends by the model": body("Hi", model({"type": "text", "text": "\n\n"}, TEXT), "And?"),
+    "a compaction first": body(model({"type": "compaction", "content": "So far."}, TEXT), "And?"),
     "a result without content": body("Hi", model(CALL), user({"type": "tool_result", "tool_use_id": CALL["id"]})),
     "a call of the provider": body("Hi", model({**CALL, "type": "server_tool_use", "id": "srvtoolu_1"}), "And?"),
     "a tool of the provider": body(tools=[{"type": "web_search_20250305", "name": "web_search"}]),

@@ -444,6 +444,16 @@ def test_a_compaction_inside_of_an_answer():
     assert (0, True) == (place, "compaction" in reason)
 
 
+def test_a_compaction_without_text():
+    """
+    The service refuses a compaction that is empty: it is not sent, and what is before it is.
+    """
+    messages, drops = encoded(USER, summed(content=""))
+
+    assert [ASKED, {"role": "assistant", "content": [block("text", text="Go on.")]}] == messages
+    assert [(0, "empty")] == drops
+
+
 @pytest.mark.parametrize(
     "options", [{"model": "claude-haiku-5-5"}, {"content": None}], ids=["of another model", "that failed"]
 )

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
+from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.blocks import content_blocks, media_block
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
@@ -90,14 +91,15 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; one without content is a failed one, which the service passes over."""
-        block = mapping(part.state, "block")
-        return string(block, "type") == "compaction" and block.get("content") is not None
+        return words.is_summary(part.state.get("block"))
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no block: an empty text, a tool that is not declared, a call that nothing answers."""
         match part:
             case msg.TextPart(text="") if not part.state.keys() - {"i"}:
                 return DropReason.EMPTY
+            case msg.OpaquePart(state={"block": {"type": "compaction", "content": ""}}):
+                return DropReason.EMPTY  # null is a compaction that failed, an empty text is refused
             case msg.ToolPart(name="advisor", provider_executed=True) if not self._declares("advisor"):
                 return DropReason.UNPLACED
             case msg.ToolPart(provider_executed=True) if not has_result(part) and not self._is_awaited(part):

@@ -103,6 +103,12 @@ def is_sealed(key: str) -> bool:
     return key.startswith("encrypted_")
 
 
+def is_summary(block: object) -> bool:
+    """Return whether a block is a compaction with content, which sums up all that is before it."""
+    fields = mapping({"block": block}, "block")
+    return string(fields, "type") == "compaction" and bool(fields.get("content"))
+
+
 def result_error(content: object, *, is_error: bool) -> ErrorInfo | None:
     """Return the error of a result of the provider's tool; `None` when it succeeded."""
     fields = mapping({"content": content}, "content")

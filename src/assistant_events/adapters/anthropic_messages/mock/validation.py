@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
+from assistant_events.adapters.anthropic_messages.vocabulary import is_summary
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
@@ -123,12 +124,12 @@ def _checked_message(place: int, message: object) -> tuple[str, Blocks]:
     role, content = message.get("role"), message.get("content")
     if role not in _ROLES:
         raise _rejected(f"{where}.role: Input should be 'user', 'assistant' or 'system'")
-    if place == 0 and role != "user":
-        raise _rejected('messages: first message must use the "user" role')
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     if not is_array(content) or not content:
         raise _rejected(f"{where}.content: expected a text or at least one block")
+    if place == 0 and role != "user" and not (role == "assistant" and is_summary(content[0])):
+        raise _rejected('messages: first message must use the "user" role')
     for number, block in enumerate(content):
         _check_block(f"{where}.content.{number}", block, role)
     if all(block["type"] == "text" and not str(block["text"]).strip() for block in content):
@@ -144,18 +145,28 @@ def _check_block(where: str, block: object, role: str) -> None:
     for field in (*required, *((signature_key(block),) if sealed_content(block) is not None else ())):
         if block.get(field) is None:
             raise _rejected(f"{where}.{kind}.{field}: Field required")
-    if kind == "text" and block["text"] == "":
-        raise _rejected(f"{where}: text content blocks must be non-empty")
-    if kind == "text" and role == "user" and not str(block["text"]).strip():
-        raise _rejected(f"{where}: text content blocks must contain non-whitespace text")
-    if kind == "tool_use" and not _ID.fullmatch(str(block["id"])):
-        raise _rejected(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
-    if kind == "tool_use" and not is_object(block["input"]):
-        raise _rejected(f"{where}.tool_use.input: Input should be a valid dictionary")
-    if kind == "tool_result":
-        _check_result(f"{where}.tool_result", block)
+    match kind:
+        case "text":
+            _check_text(where, block["text"], role)
+        case "compaction" if block.get("content") == "":
+            raise _rejected(f"{where}.compaction.content: String should have at least 1 character")
+        case "tool_use" if not _ID.fullmatch(str(block["id"])):
+            raise _rejected(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
+        case "tool_use" if not is_object(block["input"]):
+            raise _rejected(f"{where}.tool_use.input: Input should be a valid dictionary")
+        case "tool_result":
+            _check_result(f"{where}.tool_result", block)
+        case _:
+            pass
     if (kind == "tool_result") != (role == "user") and kind in ("tool_result", "tool_use", "thinking"):
         raise _rejected(f"{where}: `{kind}` blocks cannot be in `{role}` messages")
+
+
+def _check_text(where: str, text: object, role: str) -> None:
+    if text == "":
+        raise _rejected(f"{where}: text content blocks must be non-empty")
+    if role == "user" and not str(text).strip():
+        raise _rejected(f"{where}: text content blocks must contain non-whitespace text")
 
 
 def _check_result(where: str, block: Fields) -> None:
