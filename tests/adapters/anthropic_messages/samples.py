@@ -92,8 +92,26 @@ SAMPLES = {
         ),
         END,
     ),
+    "delta before the message": stream(
+        *(H(0, "Let me"), M(), B(0, "thinking", thinking="", signature=""), H(0, " see"), S(0, "EqQB"), X(0)),
+        *(*text(1, "Yes."), K(), END),
+    ),
+    "guardrail": stream(
+        M(),
+        *text(0, "No."),
+        K(),
+        {**END, "amazon-bedrock-guardrailAction": "INTERVENED", "amazon-bedrock-invocationMetrics": {"n": 1}},
+    ),
+    "counts of Vertex": stream(M(), *text(0, "Hi."), {"type": "vertex_event", "usage": {"input_tokens": 9}}, K(), END),
+    "result of a gateway": answer(
+        *tool(0, **SERVER), *result(1, content=[{"type": "text", "text": "found"}], type="tool_result"), *text(2, "So.")
+    ),
     "call without a name": answer(B(0, "tool_use", id="toolu_1"), J(0, '{"a":1}'), X(0), *text(1, "Hm.")),
     "starts behind their deltas": answer(*text(0, "a"), B(0, "tool_use", id="t", name="f", input={}), J(1, "{}"), X(1)),
+    "results without stops": answer(
+        *(*tool(0, **SERVER), *tool(1, **{**SERVER, "id": "srvtoolu_2"})),
+        *(result(2, content=SEARCH)[0], result(2, "srvtoolu_2", "none")[0], X(2), *text(3, "Hm.")),
+    ),
     "content at the start": stream(
         M(content=[{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}}], stop_reason="tool_use"),
         K(None),

@@ -142,7 +142,47 @@ def test_deltas_win_over_the_input_of_the_start():
     assert {"a": 1} == message(body).tool_calls[0].input
 
 
+INPUTS = {
+    "JSON": ('{"a":1}', [], '{"a":1}', "called"),
+    "JSON before deltas": ("{}", ['{"a":1}'], '{"a":1}', "called"),
+    "nothing": ("", [], "{}", "called"),
+    "no JSON": ("a=1", [], "a=1", "failed"),
+}
+
+
+@pytest.mark.parametrize(("start", "deltas", "raw", "status"), INPUTS.values(), ids=INPUTS)
+def test_an_input_that_is_a_text(start, deltas, raw, status):
+    """
+    Transcoders write the input of the start as text.
+    """
+    body = answer(B(0, "tool_use", id="t", name="f", input=start), *[J(0, delta) for delta in deltas], X(0))
+    [called] = message(body).tool_calls
+
+    assert (raw, status) == (called.raw_input, called.status)
+
+
 # -- tools of the provider
+
+
+def test_the_result_of_a_gateway():
+    """
+    A gateway that runs a tool writes its result as `tool_result`, which is sent back as it came.
+    """
+    search, _ = message(SAMPLES["result of a gateway"]).parts
+
+    assert (CallStatus.SUCCESS, {"i": 1, "type": "tool_result"}) == (search.status, search.result_state)
+    assert (JsonContent([{"type": "text", "text": "found"}]),) == search.output
+
+
+def test_results_of_one_index():
+    """
+    Two results under one index are two results, and so are two texts.
+    """
+    first, second, _ = message(SAMPLES["results without stops"]).parts
+    texts = message(answer(B(0, "text", text="a"), B(0, "text", text="a"), B(0, "text", text="b"), X(0)))
+
+    assert ([2, 3], "none") == ([each.result_state["i"] for each in (first, second)], second.output[0].text)
+    assert ["a", "b"] == [part.text for part in texts.parts]
 
 
 def test_a_search():
@@ -305,6 +345,26 @@ def test_facts_of_the_message():
     assert ("anthropic", MODEL, MODEL) == (ended.origin.provider, ended.origin.model, ended.origin.served_model)
 
 
+def test_a_stop_although_a_call_waits():
+    """
+    Models behind gateways write `end_turn` after a call; their own word is kept.
+    """
+    ended = message(answer(*tool(0), stop_reason="end_turn"))
+
+    assert ("tool-calls", "end_turn") == (ended.finish_reason, ended.raw_finish_reason)
+
+
+def test_facts_beside_the_end():
+    """
+    What a cloud writes into the first and the last frame is a detail, but for the counts that it repeats.
+    """
+    ended = message(
+        stream({**M(), "region": "eu"}, *text(0, "a"), K(), {**END, "amazon-bedrock-guardrailAction": "NONE"})
+    )
+
+    assert {"region": "eu", "amazon-bedrock-guardrailAction": "NONE"} == ended.details
+
+
 def test_a_refusal():
     """
     A refusal without any content is a completed message, with the reason in its details.
@@ -369,6 +429,7 @@ def test_counts_of_an_answer_that_failed():
 
 ERRORS = {
     "first": (stream(E(request_id="r1")), "overloaded", True, {"request_id": "r1"}),
+    "beside its type": (stream({"type": "error", "message": "Overloaded, try later"}), "provider", None, {}),
     "after text": (SAMPLES["error after text"], "overloaded", True, {}),
     "to be tried again": (stream(M(), E("api_error", "Internal")), "provider", True, {}),
     "too long": (stream(E("invalid_request_error", "prompt is too long: 9 > 8")), "context-length", None, {}),
@@ -389,6 +450,15 @@ def test_answers_that_fail(body, kind, retryable, details):
 
     assert MessageStatus.FAILED is failed.status
     assert (kind, retryable, details) == (failed.error.kind, failed.error.retryable, failed.error.details)
+
+
+def test_the_message_of_an_error():
+    """
+    Gateways write it inside of the error, in its place, or beside the type.
+    """
+    forms = [{"error": {"message": "broken"}}, {"error": "broken"}, {"message": "broken"}]
+
+    assert {"broken"} == {message(stream({"type": "error", **form})).error.message for form in forms}
 
 
 def test_text_before_an_error_is_kept():
@@ -517,6 +587,56 @@ def test_events_of_the_helpers_of_the_official_client():
         decoder.feed_event(event)
 
     assert ([], True) == (decoder.notes, decoder.terminal)
+
+
+def test_a_model_that_comes_late():
+    """
+    After the start of the step its model is a detail.
+    """
+    late = message(SAMPLES["delta before the message"])
+
+    assert (None, {"served_model": MODEL}) == (late.origin.served_model, late.details)
+
+
+def test_the_counts_of_vertex():
+    """
+    They repeat those of the message, and are no event of an unknown type.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(SAMPLES["counts of Vertex"])
+
+    assert ([], 10) == (decoder.notes, decoder.message.usage.input_tokens)
+
+
+@pytest.mark.parametrize("field", ["estimated_tokens", "logprob"])
+def test_fields_of_deltas(field):
+    """
+    A field that is not known is a note; the estimate of tokens is left out.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(M(), B(0, "thinking", thinking=""), D(0, "thinking_delta", thinking="Hm", **{field: 3})))
+
+    assert [] == [note.code for note in decoder.notes if field == "estimated_tokens"]
+    assert (field == "logprob") == ("unknown-field" in [note.code for note in decoder.notes])
+    assert "Hm" == decoder.message.parts[0].text
+
+
+def test_a_citation_of_nothing():
+    """
+    It is no source, and is kept raw.
+    """
+    [part] = message(answer(B(0, "text", text=""), T(0, "a"), D(0, "citations_delta", citation=None), X(0))).parts
+
+    assert ((), [{"type": "citations_delta", "citation": None}]) == (part.citations, thaw(part.state["deltas"]))
+
+
+def test_a_document_with_one_text():
+    """
+    A server that writes the content of an answer as one text has one block.
+    """
+    [part] = message({"type": "message", "role": "assistant", "content": "Hello", "stop_reason": "end_turn"}).parts
+
+    assert "Hello" == part.text
 
 
 def test_events_of_tomorrow():

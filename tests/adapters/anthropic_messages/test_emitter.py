@@ -18,8 +18,8 @@ from tests.drawn import sessions
 from .notation import DIALECT, END, B, C, K, M, S, T, X, events, message, stream
 from .samples import CITED, SAMPLES
 
-UNSAID = {"call without a name"}
-"""Samples with a part that cannot be written."""
+UNSAID = {"call without a name", "delta before the message"}
+"""Samples with a part that cannot be written, or with an id that comes behind the start."""
 
 NO_DOCUMENT = {*UNSAID, "overlapping thoughts", "unknown block", "input that was cut"}
 """Samples with what only a stream can say: overlap, deltas, an input that is no object."""

@@ -19,13 +19,17 @@ from assistant_events.adapters.aws_event_stream import event_in_chunk
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
-from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.errors import JsonError
+from assistant_events.recorder.calls import parse_input
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage, read_json
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
+_FRAME: frozenset[str] = frozenset({"type", "message", "amazon-bedrock-invocationMetrics"})
+
+_OF_DELTAS: Final = frozenset({"type", "estimated_tokens"})
 
 _PATHS: Final[dict[str, tuple[str, Path]]] = {
     role: (kind, ("delta", field)) for kind, (role, field) in words.DELTAS.items()
@@ -64,17 +68,22 @@ class AnthropicMessagesDecoder(DecoderBase):
                 self._on_stop(self._block_at(integer(event, "index")))
             case "message_start":
                 self._on_message_start(mapping(event, "message"))
+                self._learn(event, _FRAME)
             case "message_delta":
                 self._learn(mapping(event, "delta"), _DELTA)
                 self._learn(event, _DELTA)
                 self._counts |= said(mapping(event, "usage"))
             case "message_stop":
+                self._learn(event, _FRAME)
                 self._finish()
             case "error":
-                self.fail_step(words.ERRORS.read_document(event))
+                # Gateways write the message beside the type.
+                self.fail_step(
+                    words.ERRORS.read_document(event if "error" in event else {"error": others(event, {"type"})})
+                )
             case None:
                 self._on_envelope(event)
-            case _ if kind not in words.OF_HELPERS:
+            case _ if kind not in words.WITHOUT_NEWS:
                 self.note("unknown-event", "an event of an unknown type was left out")
             case _:
                 pass
@@ -122,9 +131,13 @@ class AnthropicMessagesDecoder(DecoderBase):
             return
         if given is not None:
             self.step_state["message_id"] = given
-        self.ensure_started(string(message, "model") or None)
+        model = string(message, "model") or None
+        if self.recorder.started and model is not None:
+            self.step_details["served_model"] = model  # too late for the origin
+        self.ensure_started(model)
         self._learn(message, _MESSAGE)
-        for index, block in enumerate(mappings(message, "content")):
+        whole = string(message, "content")
+        for index, block in enumerate([{"type": "text", "text": whole}] if whole else mappings(message, "content")):
             self._on_start(index, block)
             self._on_stop(self._blocks.get(index))
         self._counts |= said(mapping(message, "usage"))
@@ -145,10 +158,9 @@ class AnthropicMessagesDecoder(DecoderBase):
         return words.USAGE.read({**self._counts, "partial": True} if partial else self._counts)
 
     def _finish(self) -> None:
-        finish = words.FINISH_REASONS.get(self._stop_reason or "", FinishReason.OTHER)
-        if self._stop_reason is None and self.recorder.unanswered(provider_executed=False):
-            finish = FinishReason.TOOL_CALLS
-        self.finish_step(finish, self._stop_reason, usage=self._usage_so_far(partial=False))
+        reason = self._stop_reason
+        given = None if reason is None else words.FINISH_REASONS.get(reason, FinishReason.OTHER)
+        self.finish_step(self.finish_reason_of(given), reason, usage=self._usage_so_far(partial=False))
 
     # -- blocks
 
@@ -181,11 +193,12 @@ class AnthropicMessagesDecoder(DecoderBase):
         is_known = block is not None and not block.ended and block.role == words.role_of(kind)
         if block is not None and is_known and block.implied:
             block.implied, block.call_id = False, call_id
-        elif block is not None and is_known and block.call_id == call_id:
+        elif block is not None and is_known and (call_id or fields) == (block.call_id or block.fields):
             return  # the same again
         else:
             self._on_stop(block)
             block = self._open(index, kind, call_id)
+        block.fields = fields
         state = {
             key: value
             for key, value in said(fields).items()
@@ -199,16 +212,18 @@ class AnthropicMessagesDecoder(DecoderBase):
                 if state:
                     self.recorder.keep(block, state, cited)
             case "call":
-                name = string(fields, "name")
+                name, text = string(fields, "name"), string(fields, "input") or ""
                 if name:  # a call without one is kept raw, and so is its result
                     self._calls.add(call_id or "")
+                given = parse_input(text)[0] if text else mapping(fields, "input")
                 self.recorder.tool_input(
                     call_id,
                     name,
+                    text if given is None else "",
                     key=block,
                     provider_executed=kind != "tool_use",
                     state=state if kind == "tool_use" else {"type": kind, **state},
-                    input=mapping(fields, "input") or None,
+                    input=given or None,
                 )
             case "result" if self._on_result(block, fields, state):
                 pass
@@ -245,10 +260,11 @@ class AnthropicMessagesDecoder(DecoderBase):
             self._add(block, string(delta, field) or "")
             if len(delta) == 2:
                 self.offer_fast_path(event, _PATHS[role][1], self.recorder.open_of(block), kind=kind)
+            elif others(delta, _OF_DELTAS, {field}):
+                self.note("unknown-field", "a field of a delta was left out")
         elif kind == "signature_delta":
             self.recorder.keep(block, {"signature": string(delta, "signature") or ""})
-        elif kind == "citations_delta":
-            citation = mapping(delta, "citation")
+        elif kind == "citations_delta" and (citation := mapping(delta, "citation")):
             self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
         elif kind == "compaction_delta" and block.role == "opaque":
             self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
@@ -274,7 +290,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 class _Block:
     """A block of the message: the key of its parts in the recorder."""
 
-    __slots__ = ("call_id", "ended", "implied", "kind", "role")
+    __slots__ = ("call_id", "ended", "fields", "implied", "kind", "role")
 
     def __init__(self, kind: str, call_id: str | None, *, implied: bool) -> None:
         self.kind = kind
@@ -284,3 +300,5 @@ class _Block:
         """Whether a delta came before its start."""
 
         self.ended = False
+        self.fields: Fields = {}
+        """Fields of its start."""

@@ -83,8 +83,13 @@ DELTAS: Final[dict[str, tuple[str, str]]] = {
 }
 """By type of a delta, the role of the block that it adds to, and the field of its text."""
 
-OF_HELPERS: Final = frozenset({"ping", "text", "thinking", "signature", "citation", "input_json", "compaction"})
-"""Events without news: `ping`, and those that the streams of the official client derive from the others."""
+WITHOUT_NEWS: Final = frozenset(
+    {"ping", "vertex_event", "text", "thinking", "signature", "citation", "input_json", "compaction"}
+)
+"""
+Events without news: `ping`, the counts of Vertex (reported 2025-12), and those that the streams of the official client
+derive from the others.
+"""
 
 
 def role_of(kind: str) -> str:
@@ -95,7 +100,7 @@ def role_of(kind: str) -> str:
         return "thinking"
     if kind == "tool_use" or kind.endswith("_tool_use"):
         return "call"
-    return "result" if kind.endswith("_tool_result") else "opaque"
+    return "result" if kind.endswith("tool_result") else "opaque"
 
 
 def is_sealed(key: str) -> bool:
@@ -137,6 +142,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
         "delta.type": "It determines what is added to the part.",
         "estimated_tokens": "An estimate on the way; the usage counts.",
         "amazon-bedrock-invocationMetrics": "Its counts repeat those of the usage.",
+        "vertex_event/usage": "Its counts repeat those of the usage.",
         "ping/cost": "The price that a gateway puts into a frame that keeps the connection open.",
     }
 )
