@@ -53,7 +53,7 @@ AWS_ERRORS: Final = ErrorTable(
 def error_in(event: Fields) -> Fields | None:
     """Return the exception or error that *event* is, for `AWS_ERRORS`; `None` when it is another event."""
     for name, fields in event.items():
-        if name.endswith("Exception"):
+        if name.endswith("Exception") and fields is not None:
             return {**{key: value for key, value in mapping(event, name).items() if key != "p"}, "code": name}
         if name == "error" and is_object(fields) and "type" not in fields and string(fields, "code"):
             return fields

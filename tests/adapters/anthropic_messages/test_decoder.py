@@ -349,9 +349,10 @@ def test_a_stop_although_a_call_waits():
     """
     Models behind gateways write `end_turn` after a call; their own word is kept.
     """
-    ended = message(answer(*tool(0), stop_reason="end_turn"))
+    ended, open_ = (message(answer(*frames, stop_reason="end_turn")) for frames in (tool(0), tool(0)[:2]))
 
     assert ("tool-calls", "end_turn") == (ended.finish_reason, ended.raw_finish_reason)
+    assert "tool-calls" == open_.finish_reason
 
 
 def test_facts_beside_the_end():

@@ -88,5 +88,11 @@ SAMPLES = {
     "overlapping": answer(
         H(0, "one"), T(1, "two"), H(0, " more"), G(0, "EpwCc2lnbmF0dXJl"), T(1, " words"), X(0), X(1)
     ),
+    "input that is an object": answer(
+        B(0, toolUse={"toolUseId": "tooluse_1", "name": "f"}), D(0, toolUse={"input": {"city": "Oslo"}}), X(0)
+    ),
+    "facts in one delta": answer(
+        D(0, text="Matz", citation=FACTS, hologram={"beam": "wide angle"}), T(0, " made it."), X(0)
+    ),
     "call without a name": answer(B(0, toolUse={"toolUseId": "tooluse_1"}), J(0, '{"a":1}'), X(0), *text(1, "Hm.")),
 }

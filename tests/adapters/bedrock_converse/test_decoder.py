@@ -359,6 +359,16 @@ def test_stop_reasons(reason):
     assert (REASONS[reason], reason) == (found.finish_reason, found.raw_finish_reason)
 
 
+@pytest.mark.parametrize("reason", ["end_turn", None])
+def test_a_stop_although_a_call_waits(reason):
+    """
+    Models write `end_turn` after a call (gpt-oss and Claude, reported 2025-08); their own word is kept.
+    """
+    found = message(answer(*tool(0), reason=reason))
+
+    assert ("tool-calls", reason) == (found.finish_reason, found.raw_finish_reason)
+
+
 def test_stop_sequence():
     """
     What a model returns beside its answer is a detail.
@@ -393,6 +403,19 @@ def test_citations():
     assert [("facts", None, "Ruby was created by Matz."), (None, "https://ruby-lang.org/en/", None)] == [
         (each.title, each.url, each.cited_text) for each in part.citations
     ]
+
+
+def test_the_source_of_a_search_result():
+    """
+    The source of a search result is its address; that of a document has none.
+    """
+    place = {"searchResultIndex": 0, "start": 0, "end": 1}
+    found = [
+        message(answer(T(0, "Matz"), C(0, source="https://u", location={kind: place}), X(0))).parts[0].citations[0].url
+        for kind in ("searchResultLocation", "documentChunk")
+    ]
+
+    assert ["https://u", None] == found
 
 
 def test_citation_without_text():
@@ -446,6 +469,46 @@ def test_the_same_start_again():
     start = B(0, toolUse={"toolUseId": "t1", "name": "f"})
 
     assert [("f", {"a": 1})] == parts(answer(start, start, J(0, '{"a":1}'), X(0)))
+
+
+def test_null_is_missing():
+    """
+    A member of a union that is null is not the one that came, in events, deltas and exceptions.
+    """
+    thought = {"reasoningContent": {"text": "Hm.", "signature": None, "redactedContent": None}, "text": None}
+    given = [
+        {"messageStart": None, "throttlingException": None, **D(0, **thought, toolUse=None)},
+        {"throttlingException": None, "telemetry": {}},
+        {"contentBlockStart": None, **X(0)},
+    ]
+    decoder = DIALECT.decoder("a1")
+    found = [event for each in [M, *given, K(), U()] for event in decoder.feed_event(each)]
+
+    assert fold(found).last == message(answer(H(0, "Hm."), X(0)))
+    assert ["unknown-event"] == [note.code for note in decoder.notes]
+
+
+def test_several_facts_in_a_delta():
+    """
+    Each member of a delta is read; one that is not known is kept raw with its block.
+    """
+    [part] = message(answer(D(0, text="Matz", citation=FACTS, hologram={"beam": 1}), T(0, "."), X(0))).parts
+
+    assert ("Matz.", [FACTS], [{"hologram": {"beam": 1}}]) == (
+        part.text,
+        thaw(part.state["citations"]),
+        thaw(part.state["deltas"]),
+    )
+
+
+def test_an_input_that_is_an_object():
+    """
+    An input that is no text is the object of the call.
+    """
+    start = B(0, toolUse={"toolUseId": "t1", "name": "f"})
+
+    assert [("f", {"a": [1]})] == parts(answer(start, D(0, toolUse={"input": {"a": [1]}}), X(0)))
+    assert [("f", {})] == parts(answer(start, D(0, toolUse={"input": None}), X(0)))
 
 
 def test_an_unknown_block():
@@ -572,6 +635,26 @@ def test_an_unknown_block_of_a_document():
     It is kept raw.
     """
     assert {"audio": {"format": "mp3"}} == thaw(document({"audio": {"format": "mp3"}}).parts[0].state["block"])
+
+
+def test_unknown_fields_of_a_block():
+    """
+    Null is the same as missing, and the text of a block with an unknown field is its text.
+    """
+    known, odd = document({"text": "Hello", "image": None}, {"text": "Hi", "beam": "wide"}).parts
+
+    assert ("Hello", {"i": 0}) == (known.text, thaw(known.state))
+    assert ("Hi", {"i": 1, "deltas": [{"beam": "wide"}]}) == (odd.text, thaw(odd.state))
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, {}), ('{"a":1}', {"a": 1}), ({"a": 1}, {"a": 1})])
+def test_inputs_of_documents(given, expected):
+    """
+    An input is an object, its JSON text, or nothing.
+    """
+    [call] = document({"toolUse": {"toolUseId": "t1", "name": "f", "input": given}}).tool_calls
+
+    assert ("called", expected) == (call.status, call.arguments)
 
 
 def test_a_document_that_is_an_error():

@@ -23,7 +23,10 @@ from .samples import FACTS, NOVA, RAN, SAMPLES, B, O
 UNWRITTEN = {"call without a name"}
 """Samples with a part that cannot be written."""
 
-NO_DOCUMENT = {"call without a name", "overlapping", "unknown block", "unknown delta", "input that was cut"}
+NO_DOCUMENT = {
+    *("call without a name", "overlapping", "unknown block", "unknown delta", "facts in one delta"),
+    "input that was cut",
+}
 """Samples with what only a stream has: overlap, deltas, an input that is not an object."""
 
 

@@ -158,6 +158,9 @@ class AnthropicMessagesDecoder(DecoderBase):
         return words.USAGE.read({**self._counts, "partial": True} if partial else self._counts)
 
     def _finish(self) -> None:
+        for block in self._blocks.values():
+            if block.role == "call":  # a call without a stop waits, too
+                self._on_stop(block)
         reason = self._stop_reason
         given = None if reason is None else words.FINISH_REASONS.get(reason, FinishReason.OTHER)
         self.finish_step(self.finish_reason_of(given), reason, usage=self._usage_so_far(partial=False))

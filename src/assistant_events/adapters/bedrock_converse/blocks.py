@@ -22,7 +22,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, joined_state
-from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, string
+from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string
 from assistant_events.values import Content, MediaContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
 
@@ -74,29 +74,40 @@ def block_events(index: int, block: Fields, arguments: str | None = None) -> Ite
 
 
 def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
-    """Return the start of a block, empty for texts and reasoning, and its deltas."""
-    match block:
-        case {"text": str(), **rest} if not rest:
-            return {}, [{"text": block["text"]}]
-        case {"citationsContent": dict() as cited, **rest} if not rest:
-            texts: list[Item] = [{"text": string(each, "text") or ""} for each in mappings(cited, "content")]
-            return {}, [*texts, *[{"citation": each} for each in array(cited, "citations")]]
-        case {"reasoningContent": dict() as reasoning, **rest} if not rest:
+    """Return the start of a block, empty for texts and reasoning, and its deltas; unknown fields are the last one."""
+    known = said(block)
+    kind = next((key for key in words.BLOCKS if key in known), "")
+    start: Item = {}
+    deltas: list[Item] = []
+    match kind, known.get(kind):
+        case "text", str() as text:
+            deltas = [{"text": text}]
+        case "citationsContent", dict() as cited:
+            deltas = [{"text": string(each, "text") or ""} for each in mappings(cited, "content")]
+            deltas += [{"citation": each} for each in array(cited, "citations")]
+        case "reasoningContent", dict() as reasoning:
             thought = mapping(reasoning, "reasoningText") or reasoning
-            return {}, [{"reasoningContent": {key: value}} for key, value in thought.items()]
-        case {"toolUse": dict() as call, **rest} if not rest:
-            given = call.get("input", {})
-            text = write_json(given).decode() if arguments is None else arguments
-            start = {key: value for key, value in call.items() if key != "input"}
-            return {"toolUse": start}, [{"toolUse": {"input": text}}]
-        case {"toolResult": dict() as result, **rest} if not rest:
-            start = {key: value for key, value in result.items() if key != "content"}
-            return {"toolResult": start}, [{"toolResult": list(array(result, "content"))}]
-        case {"image": dict() as image, **rest} if not rest:
-            start = {key: value for key, value in image.items() if key not in ("source", "error")}
-            return {"image": start}, [{"image": {key: image[key] for key in ("source", "error") if key in image}}]
+            deltas = [{kind: {key: value}} for key, value in said(thought).items()]
+        case "toolUse", dict() as call:
+            given = call.get("input")
+            text = given if isinstance(given, str) else write_json({} if given is None else given).decode()
+            start, deltas = (
+                {kind: _without(call, "input")},
+                [{kind: {"input": text if arguments is None else arguments}}],
+            )
+        case "toolResult", dict() as result:
+            start, deltas = {kind: _without(result, "content")}, [{kind: list(array(result, "content"))}]
+        case "image", dict() as image:
+            start = {kind: _without(image, "source", "error")}
+            deltas = [{kind: {key: value for key, value in said(image).items() if key in ("source", "error")}}]
         case _:
-            return dict(block), []
+            return dict(known), []
+    rest = _without(known, kind)
+    return start, [*deltas, rest] if rest else deltas
+
+
+def _without(fields: Fields, *keys: str) -> Item:
+    return {key: value for key, value in fields.items() if key not in keys}
 
 
 def media_block(item: MediaContent | msg.MediaPart) -> Item | None:

@@ -24,7 +24,16 @@ from assistant_events.adapters.bedrock_converse.blocks import block_events
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, mapping, mappings, said, string
 from assistant_events.errors import JsonError
-from assistant_events.values import Content, ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, read_json
+from assistant_events.values import (
+    Content,
+    ErrorInfo,
+    ErrorKind,
+    FinishReason,
+    JsonContent,
+    TextContent,
+    read_json,
+    write_json,
+)
 
 _DELTA = ("contentBlockDelta", "delta")
 _INPUT = ("toolUse", "input")
@@ -62,7 +71,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one event: an object whose only key is its type. Other keys may be beside it."""
-        kind = next((key for key in words.EVENTS if key in event), "")
+        kind = next((key for key in words.EVENTS if event.get(key) is not None), "")
         fields = mapping(event, kind)
         index = integer(fields, "contentBlockIndex")
         match kind:
@@ -139,16 +148,17 @@ class BedrockConverseDecoder(DecoderBase):
 
     def _finish(self) -> None:
         """End the step; a malformed output fails it."""
+        reason = self._stop_reason or ""
+        message = words.MALFORMED.get(reason)
         for block in self._blocks.values():
-            if block.role == "result":
+            if block.role == "result" or (block.role == "call" and message is None):
                 self._end(block)
             self._keep_redacted(block)
-        reason = self._stop_reason or ""
-        if reason in words.MALFORMED:
-            message = words.MALFORMED[reason]
+        if message is not None:
             self.fail_step(ErrorInfo(kind=ErrorKind.PROVIDER, message=message, code=reason, retryable=True))
         else:
-            self.finish_step(words.FINISH_REASONS.get(reason, FinishReason.OTHER), self._stop_reason)
+            given = words.FINISH_REASONS.get(reason, FinishReason.OTHER) if reason else None
+            self.finish_step(self.finish_reason_of(given), self._stop_reason)
 
     # -- blocks
 
@@ -184,7 +194,11 @@ class BedrockConverseDecoder(DecoderBase):
             if index is not None:
                 self._offer(None, _INPUT, block, index)
 
-    def _on_delta(self, event: Fields, index: int | None, delta: Fields) -> None:
+    def _on_delta(self, event: Fields | None, index: int | None, delta: Fields) -> None:
+        if len(delta) > 1:
+            for key, value in said(delta).items():
+                self._on_delta(None, index, {key: value})
+            return
         match delta:
             case {"text": str() as text}:
                 block = self._block(index, "text")
@@ -194,8 +208,10 @@ class BedrockConverseDecoder(DecoderBase):
                 self._on_reasoning(event, self._block(index, "reasoning"), reasoning)
             case {"toolUse": dict() as call}:
                 block = self._block(index, "call")
-                self.recorder.tool_input(None, None, string(call, "input") or "", key=block)
-                self._offer(event, _INPUT, block)
+                given = call.get("input") or ""
+                is_text = isinstance(given, str)
+                self.recorder.tool_input(None, None, given if is_text else write_json(given).decode(), key=block)
+                self._offer(event if is_text else None, _INPUT, block)
             case {"toolResult": list() as content}:
                 self._block(index, "result").content += content
             case {"citation": dict() as citation}:
@@ -211,7 +227,7 @@ class BedrockConverseDecoder(DecoderBase):
                 is_kept = known is not None and known.role in ("text", "reasoning", "opaque")
                 self.recorder.keep(known if is_kept else self._open(index, "opaque"), {"deltas": [delta]})
 
-    def _on_reasoning(self, event: Fields, block: _Block, delta: Fields) -> None:
+    def _on_reasoning(self, event: Fields | None, block: _Block, delta: Fields) -> None:
         text, redacted = string(delta, "text") or "", string(delta, "redactedContent")
         self.recorder.reasoning(text, key=block)
         self._offer(event, ("reasoningContent", "text"), block)
@@ -222,8 +238,10 @@ class BedrockConverseDecoder(DecoderBase):
         if state:
             self.recorder.keep(self._begun(block), state)
 
-    def _offer(self, event: Fields | None, path: tuple[str, ...], block: _Block, index: int = 0) -> None:
-        self.offer_fast_path(event, (*_DELTA, *path), self.recorder.open_of(block), kind=path, number=index)
+    def _offer(self, event: Fields | None, path: tuple[str, ...], block: _Block, index: int | None = None) -> None:
+        if event is None and index is None:
+            return  # one of several texts in a frame
+        self.offer_fast_path(event, (*_DELTA, *path), self.recorder.open_of(block), kind=path, number=index or 0)
 
     def _begun(self, block: _Block) -> _Block:
         """Begin a text or reasoning before its facts are kept: its text may come later, or never."""

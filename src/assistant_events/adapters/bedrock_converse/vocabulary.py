@@ -51,6 +51,9 @@ _OF_BLOCKS: Final = [f"contentBlock{each}" for each in ("Start", "Delta", "Stop"
 EVENTS: Final = ("messageStart", *_OF_BLOCKS, "messageStop", "metadata")
 """Keys of the events of a stream."""
 
+BLOCKS: Final = ("text", "citationsContent", "reasoningContent", "toolUse", "toolResult", "image")
+"""Keys of the blocks of an answer that events have words for."""
+
 UNKNOWN_MEMBER: Final = "SDK_UNKNOWN_MEMBER"
 """Key of boto3 for a member of a union that it does not know, of which it gives the name alone (botocore 1.44.5)."""
 
@@ -91,8 +94,10 @@ MEDIA: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 def citation_of(fields: Fields) -> Citation:
     """Return the source of a cited text. It supports the whole text; places in documents are in the state."""
     quoted = [string(each, "text") or "" for each in mappings(fields, "sourceContent")]
+    location = mapping(fields, "location")
+    source = string(fields, "source") if "searchResultLocation" in location else None
     return Citation(
-        url=string(mapping(mapping(fields, "location"), "web"), "url"),
+        url=string(mapping(location, "web"), "url") or source,
         title=string(fields, "title"),
         cited_text="".join(quoted) or None,
     )
