@@ -96,6 +96,14 @@ PARTS = {
         ),
         ("text", "Hello", {}),
     ],
+    "unknown block of text": [
+        ("opaque", {"block": {"type": "connector_text", "text": "So it goes", "signature": "EqQB"}}),
+        ("text", "Hm.", {}),
+    ],
+    "fallback without a stop": [
+        ("opaque", {"block": {"type": "fallback", "to": {"model": "b"}}}),
+        ("text", "Hello", {}),
+    ],
     "overlapping thoughts": [
         ("reasoning", "one", {}),
         ("reasoning", "two", {"signature": "MQ=="}),
@@ -131,6 +139,23 @@ def test_an_input_that_was_cut():
         called.input,
         called.error.kind,
     )
+
+
+def test_an_unknown_block_that_was_cut():
+    """
+    The text that came is kept with it, and other deltas raw.
+    """
+    given = [B(0, "connector_text", text="So "), T(0, "it"), J(0, "{}"), C(0, type="x")]
+
+    assert [
+        (
+            "opaque",
+            {
+                "block": {"type": "connector_text", "text": "So it"},
+                "deltas": [delta["delta"] for delta in given[2:]],
+            },
+        )
+    ] == parts(stream(M(), *given))
 
 
 def test_deltas_win_over_the_input_of_the_start():

@@ -78,6 +78,11 @@ SENT = {
         block("fallback", **{"from": {"model": "a"}, "to": {"model": "b"}, "trigger": {"type": "refusal"}}),
         block("text", text="Hello"),
     ],
+    "unknown block of text": [
+        block("connector_text", text="So it goes", signature="EqQB"),
+        block("text", text="Hm."),
+    ],
+    "fallback without a stop": [block("fallback", to={"model": "b"}), block("text", text="Hello")],
     "overlapping thoughts": [
         block("thinking", thinking="one more", signature="MA=="),
         block("thinking", thinking="two", signature="MQ=="),

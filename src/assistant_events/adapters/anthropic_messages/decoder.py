@@ -29,8 +29,6 @@ _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", 
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
 _FRAME: frozenset[str] = frozenset({"type", "message", "amazon-bedrock-invocationMetrics"})
 
-_OF_DELTAS: Final = frozenset({"type", "estimated_tokens"})
-
 _PATHS: Final[dict[str, tuple[str, Path]]] = {
     role: (kind, ("delta", field)) for kind, (role, field) in words.DELTAS.items()
 }
@@ -77,16 +75,19 @@ class AnthropicMessagesDecoder(DecoderBase):
                 self._learn(event, _FRAME)
                 self._finish()
             case "error":
-                # Gateways write the message beside the type.
-                self.fail_step(
-                    words.ERRORS.read_document(event if "error" in event else {"error": others(event, {"type"})})
-                )
+                document = event if "error" in event else {"error": others(event, {"type"})}  # of gateways
+                self.fail_step(words.ERRORS.read_document(document))
             case None:
                 self._on_envelope(event)
-            case _ if kind not in words.WITHOUT_NEWS:
-                self.note("unknown-event", "an event of an unknown type was left out")
             case _:
-                pass
+                if kind not in words.WITHOUT_NEWS:
+                    self.note("unknown-event", "an event of an unknown type was left out")
+
+    def on_failing(self) -> None:
+        """Keep the text of open blocks of unknown types."""
+        for block in self._blocks.values():
+            if block.pieces:
+                self._on_stop(block)
 
     def facts(self) -> StepFacts:
         """Return usage, state and details of the message, for each end of its step."""
@@ -159,7 +160,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _finish(self) -> None:
         for block in self._blocks.values():
-            if block.role == "call":  # a call without a stop waits, too
+            if block.role in ("call", "opaque"):  # also without a stop
                 self._on_stop(block)
         reason = self._stop_reason
         given = None if reason is None else words.FINISH_REASONS.get(reason, FinishReason.OTHER)
@@ -185,6 +186,8 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _open(self, index: int | None, kind: str, call_id: str | None = None, *, implied: bool = False) -> _Block:
         self.ensure_started()
+        if self._latest is not None and self._latest.role == "opaque":
+            self._on_stop(self._latest)  # its place is before what follows, also without a stop
         block = self._latest = _Block(kind, call_id, implied=implied)
         self._blocks[len(self._blocks) if index is None else index] = block
         return block
@@ -254,22 +257,35 @@ class AnthropicMessagesDecoder(DecoderBase):
     def _on_delta(self, event: Fields, delta: Fields) -> None:
         index, kind = integer(event, "index"), string(delta, "type") or ""
         role, field = words.DELTAS.get(kind, ("", ""))
-        block = self._block_at(index, role)
+        block = self._block_at(index)
+        is_raw = block is not None and block.role == "opaque" and not block.ended
+        if not is_raw:
+            block = self._block_at(index, role)
         if block is None and role:
             block = self._open(index, "tool_use" if role == "call" else role, implied=True)
         if block is None:
             self.note("stray-delta", "a delta of an unknown type came for no block and was left out")
+        elif is_raw:
+            self._on_raw_delta(block, field, delta)
         elif role:
             self._add(block, string(delta, field) or "")
             if len(delta) == 2:
                 self.offer_fast_path(event, _PATHS[role][1], self.recorder.open_of(block), kind=kind)
-            elif others(delta, _OF_DELTAS, {field}):
+            elif others(delta, {"type", "estimated_tokens", field}):
                 self.note("unknown-field", "a field of a delta was left out")
         elif kind == "signature_delta":
             self.recorder.keep(block, {"signature": string(delta, "signature") or ""})
         elif kind == "citations_delta" and (citation := mapping(delta, "citation")):
             self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
-        elif kind == "compaction_delta" and block.role == "opaque":
+        else:
+            self._on_raw_delta(block, "", delta)
+
+    def _on_raw_delta(self, block: _Block, field: str, delta: Fields) -> None:
+        """Put a delta into a block that is kept raw: text to its text, in place of its fields, or beside them."""
+        text, kind = string(delta, field), string(delta, "type")
+        if text is not None and field in ("text", "thinking"):
+            block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
+        elif block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
             self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
         else:
             self.note("unknown-delta", "a delta of an unknown type was kept raw")
@@ -286,6 +302,9 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _on_stop(self, block: _Block | None) -> None:
         if block is not None:
+            for field, pieces in block.pieces.items():
+                self.recorder.keep(block, {"block": {field: "".join(pieces)}})
+            block.pieces.clear()
             block.ended = True
             self.recorder.end(block)
 
@@ -293,7 +312,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 class _Block:
     """A block of the message: the key of its parts in the recorder."""
 
-    __slots__ = ("call_id", "ended", "fields", "implied", "kind", "role")
+    __slots__ = ("call_id", "ended", "fields", "implied", "kind", "pieces", "role")
 
     def __init__(self, kind: str, call_id: str | None, *, implied: bool) -> None:
         self.kind = kind
@@ -305,3 +324,6 @@ class _Block:
         self.ended = False
         self.fields: Fields = {}
         """Fields of its start."""
+
+        self.pieces: dict[str, list[str]] = {}
+        """Text by field, of a block of an unknown type."""
