@@ -11,7 +11,7 @@ An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar, TypedDict, Unpack, final
+from typing import Any, ClassVar, Literal, TypedDict, Unpack, final
 
 import attrs
 
@@ -105,6 +105,9 @@ class DecoderBase(FrameReader):
     item_key: ClassVar[str | None] = None
     """State key under which the recorder numbers the provider's items, that of `Policy`; `None` for no numbers."""
 
+    dump_without: ClassVar[Literal["exclude_none", "exclude_unset"]] = "exclude_none"
+    """How objects of an SDK are dumped: without nulls, or (`exclude_unset`) with those that came, to send them back."""
+
     def __init__(
         self,
         message_id: str,
@@ -153,7 +156,7 @@ class DecoderBase(FrameReader):
         """
         if self.closed:
             raise LocalProtocolError("the decoder is closed, nothing can be fed")
-        fields = _dumped(event)
+        fields = _dumped(event, **{self.dump_without: True})
         if self.terminal:
             return []
         self._leave_fast_path()
@@ -518,9 +521,9 @@ def _calls_by_id(paused: AssistantMessage | None) -> dict[str, ToolPart]:
     return {wire_id(call) or call.call_id: call for call in calls if call.provider_executed}
 
 
-def _dumped(event: object) -> Fields:
+def _dumped(event: object, **options: bool) -> Fields:
     dump = getattr(event, "model_dump", None)
-    fields = dump(mode="json", by_alias=True, exclude_none=True) if callable(dump) else event
+    fields = dump(mode="json", by_alias=True, **options) if callable(dump) else event
     if isinstance(fields, Mapping):
         plain: dict[str, Any] = plain_json(fields)
         return plain

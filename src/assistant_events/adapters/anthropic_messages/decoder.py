@@ -43,6 +43,7 @@ class AnthropicMessagesDecoder(DecoderBase):
     item_key = "i"
     error_table = words.ERRORS
     delta_frames = DeltaFrames(number="index")
+    dump_without = "exclude_unset"  # a citation without a title has `"document_title": null`, which is required
 
     # -- the shape that DecoderBase asks for
 
