@@ -814,6 +814,12 @@ MODELS = {
     "us-gov.anthropic.claude-3-7-sonnet-20250219-v1:0": "claude-3-7-sonnet",
     "claude-sonnet-4-5@20250929": "claude-sonnet-4-5",
     "anthropic.claude-opus-5-5-v1:0": "claude-opus-5-5",
+    "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-5-5-v1:0": "claude-opus-5-5",
+    "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-5-5-v1:0": "claude-opus-5-5",
+    "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3": (
+        "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3"
+    ),
+    "projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5@20250929": "claude-sonnet-4-5",
     "claude-opus-5-5": "claude-opus-5-5",
 }
 

@@ -17,14 +17,17 @@ PLATFORMS: Final = Platforms(
         }
     ),
     keys=frozenset({"signature", "data"}),
-    affixes=re.compile(r"^(?:[a-z-]+\.)?anthropic\.|^publishers/anthropic/models/|-v\d+(?::\d+)?$|[@-]\d{8}(?=-v\d|$)"),
+    affixes=re.compile(
+        r"^(?:arn:[^/]*/)?(?:[a-z-]+\.)?anthropic\.|^(?:.*/)?publishers/anthropic/models/"
+        r"|-v\d+(?::\d+)?$|[@-]\d{8}(?=-v\d|$)"
+    ),
 )
 """
 Anthropic's own, Bedrock in both dialects, and Vertex: a signature of one is valid on the others (Claude documentation,
 extended thinking, 2026-10).
 
-Names of one model: `claude-sonnet-4-5-20250929`, `us.anthropic.claude-sonnet-4-5-20250929-v1:0`,
-`claude-sonnet-4-5@20250929`.
+Names of one model: `claude-sonnet-4-5-20250929`, `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, alone or in the ARN of
+an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/anthropic/models/`.
 """
 
 __all__ = ["PLATFORMS"]

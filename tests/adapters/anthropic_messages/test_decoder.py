@@ -434,6 +434,16 @@ def test_counts_that_change_at_a_gateway():
     assert (61, 5) == (usage({"input_tokens": 43}, {"input_tokens": 61, "output_tokens": 5}).input_tokens, 5)
 
 
+def test_counts_with_a_fraction():
+    """
+    Some servers write counts as floats.
+    """
+    assert (5, 3) == tuple(
+        getattr(usage({"input_tokens": 5.0}, {"output_tokens": 3.0}), side)
+        for side in ("input_tokens", "output_tokens")
+    )
+
+
 def test_no_counts():
     """
     Zeros are written where nothing was counted.

@@ -155,7 +155,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _usage_so_far(self, *, partial: bool) -> Usage | None:
         """Return the token counts: totals so far, of which each frame has some. Zeros alone count as none."""
-        if not any(isinstance(value, int) and value for value in self._counts.values()):
+        if not any(isinstance(value, (int, float)) and value for value in self._counts.values()):
             return None
         return words.USAGE.read({**self._counts, "partial": True} if partial else self._counts)
 
