@@ -469,6 +469,12 @@ ERRORS = {
     "after text": (SAMPLES["error after text"], "overloaded", True, {}),
     "to be tried again": (stream(M(), E("api_error", "Internal")), "provider", True, {}),
     "too long": (stream(E("invalid_request_error", "prompt is too long: 9 > 8")), "context-length", None, {}),
+    "of Vertex": (
+        stream(M(), {"type": "error", "error": {"code": 429, "message": "m", "status": "RESOURCE_EXHAUSTED"}}),
+        "rate-limit",
+        True,
+        {"status": "RESOURCE_EXHAUSTED"},
+    ),
     "of tomorrow": (stream(E("new_error", "m")), "provider", None, {}),
     "without a type": (b'data: {"error":{"message":"m"}}\n\n', "provider", None, {}),
     "spliced": (stream(M(), *text(0, "a"), M("msg_2")), "protocol", None, {}),

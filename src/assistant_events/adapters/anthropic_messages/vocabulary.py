@@ -54,7 +54,7 @@ ERRORS: Final = ErrorTable(
             ErrorKind.PROVIDER: "api_error",
         }
     ),
-    fields=("type",),
+    fields=("type", "code"),  # Vertex and gateways write a status or a word as `code`
     beside=("request_id",),
     retryable=frozenset({"api_error"}),
     phrases={
