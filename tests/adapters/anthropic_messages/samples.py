@@ -70,7 +70,7 @@ SAMPLES = {
     "failed compaction": answer(B(0, "compaction", content=None), X(0), *text(1, "Go on.")),
     "unknown block": answer(B(0, "hologram", beam=[1, None]), D(0, "hologram_delta", beam="x"), X(0), *text(1, "So.")),
     "unknown block of text": answer(
-        *(B(0, "connector_text", text="So ", signature=""), T(0, "it "), T(0, "goes"), S(0, "EqQB"), X(0)),
+        *(B(0, "connector_text", text="So ", signature=""), T(0, "it "), T(0, "went"), S(0, "EqQB"), X(0)),
         *text(1, "Hm."),
     ),
     "fallback without a stop": answer(B(0, "fallback", to={"model": "b"}), *text(1, "Hello")),

@@ -97,7 +97,7 @@ PARTS = {
         ("text", "Hello", {}),
     ],
     "unknown block of text": [
-        ("opaque", {"block": {"type": "connector_text", "text": "So it goes", "signature": "EqQB"}}),
+        ("opaque", {"block": {"type": "connector_text", "text": "So it went", "signature": "EqQB"}}),
         ("text", "Hm.", {}),
     ],
     "fallback without a stop": [
@@ -634,7 +634,7 @@ def without_nulls(value):
 
 def test_objects_of_the_official_client():
     """
-    A null that came goes back: the service requires the title of a citation that has none.
+    A null that came is sent back: the service requires the title of a citation that has none.
     """
     place = {"type": "char_location", "document_title": None, "cited_text": "so", "start_char_index": 0}
     given = [M(), B(0, "text", text=""), T(0, "so"), C(0, **place), X(0), K(), END]
@@ -676,7 +676,7 @@ def test_a_model_that_comes_late():
 
 def test_the_counts_of_vertex():
     """
-    They repeat those of the message, and are no event of an unknown type.
+    They repeat those of the message, and are not of an unknown type.
     """
     decoder = DIALECT.decoder("a1")
     decoder.feed(SAMPLES["counts of Vertex"])
@@ -699,7 +699,7 @@ def test_fields_of_deltas(field):
 
 def test_a_citation_of_nothing():
     """
-    It is no source, and is kept raw.
+    It is not a source, and is kept raw.
     """
     [part] = message(answer(B(0, "text", text=""), T(0, "a"), D(0, "citations_delta", citation=None), X(0))).parts
 

@@ -79,7 +79,7 @@ SENT = {
         block("text", text="Hello"),
     ],
     "unknown block of text": [
-        block("connector_text", text="So it goes", signature="EqQB"),
+        block("connector_text", text="So it went", signature="EqQB"),
         block("text", text="Hm."),
     ],
     "fallback without a stop": [block("fallback", to={"model": "b"}), block("text", text="Hello")],

@@ -503,7 +503,7 @@ def test_several_facts_in_a_delta():
 
 def test_an_input_that_is_an_object():
     """
-    An input that is no text is the object of the call.
+    An input that is not a text is the object of the call.
     """
     start = B(0, toolUse={"toolUseId": "t1", "name": "f"})
 
