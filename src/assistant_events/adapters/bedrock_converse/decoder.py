@@ -206,9 +206,9 @@ class BedrockConverseDecoder(DecoderBase):
                 self._offer(event, ("text",), block)
             case {"reasoningContent": dict() as reasoning}:
                 self._on_reasoning(event, self._block(index, "reasoning"), reasoning)
-            case {"toolUse": dict() as call}:
+            case {"toolUse": dict()}:
                 block = self._block(index, "call")
-                given = call.get("input") or ""
+                given = mapping(delta, "toolUse").get("input") or ""
                 is_text = isinstance(given, str)
                 self.recorder.tool_input(None, None, given if is_text else write_json(given).decode(), key=block)
                 self._offer(event if is_text else None, _INPUT, block)
