@@ -699,11 +699,15 @@ def test_fields_of_deltas(field):
 
 def test_a_citation_of_nothing():
     """
-    It is not a source, and is kept raw.
+    It is not a source, and one that is not an object is kept raw.
     """
-    [part] = message(answer(B(0, "text", text=""), T(0, "a"), D(0, "citations_delta", citation=None), X(0))).parts
+    nothing, odd = (
+        message(answer(B(0, "text", text=""), T(0, "a"), D(0, "citations_delta", citation=citation), X(0))).parts[0]
+        for citation in (None, "https://u")
+    )
 
-    assert ((), [{"type": "citations_delta", "citation": None}]) == (part.citations, thaw(part.state["deltas"]))
+    assert ((), {"i": 0}) == (nothing.citations, thaw(nothing.state))
+    assert ((), [{"type": "citations_delta", "citation": "https://u"}]) == (odd.citations, thaw(odd.state["deltas"]))
 
 
 def test_a_document_with_one_text():

@@ -288,7 +288,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
         elif block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
             self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
-        else:
+        elif kind != "citations_delta" or delta.get("citation"):
             self.note("unknown-delta", "a delta of an unknown type was kept raw")
             self.recorder.keep(block, {"deltas": [delta]})
 
