@@ -109,6 +109,7 @@ SAMPLES = {
         ),
         finish_reason="tool_calls",
     ),
+    "signed text": answer(T("Yes."), D(extra_content={"google": {"thought_signature": "AVSoXO4lu90Bn7Ix"}})),
     "custom tool": answer(
         D(tool_calls=[{"index": 0, "id": "call_00001", "type": "custom", "custom": {"name": "sql", "input": ""}}]),
         D(tool_calls=[{"index": 0, "custom": {"input": "SELECT"}}]),

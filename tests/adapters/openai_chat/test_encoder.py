@@ -2,6 +2,8 @@
 Requests of the Chat Completions wire, worked out from the manuals of its servers by hand.
 """
 
+import json
+
 import pytest
 
 from assistant_events import UserMessage, fold
@@ -152,6 +154,15 @@ def test_a_signed_call():
     [asked, _], _ = sent(SAMPLES["signed call"], "somewhere")
 
     assert [written(extra_content={"google": {"thought_signature": "AVSoXO4lu90Bn7Ix"}})] == asked["tool_calls"]
+
+
+def test_a_signed_text():
+    """
+    The signature of an answer without calls is beside its text, as plain JSON.
+    """
+    [asked], _ = sent(SAMPLES["signed text"], "somewhere")
+
+    assert '{"google": {"thought_signature": "AVSoXO4lu90Bn7Ix"}}' == json.dumps(asked["extra_content"])
 
 
 def test_other_kinds_of_calls():

@@ -21,7 +21,7 @@ from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, Profile
 from assistant_events.history import DropReason, Policy
-from assistant_events.values import Content, MediaContent
+from assistant_events.values import Content, MediaContent, thaw
 
 _SENT: Final = frozenset({"role", "content", "refusal", "audio", "tool_calls", "function_call", *words.RETURNED})
 _AUDIO: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
@@ -94,7 +94,7 @@ class OpenAIChatEncoder(EncoderBase):
             return []
         if item["content"] is None and "tool_calls" not in item and "function_call" not in item:
             item["content"] = ""
-        return [{**item, **{key: message.state[key] for key in words.RETURNED if key in message.state}}]
+        return [{**item, **{key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}}]
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message of a result: text; the wire has no mark of a failure."""
