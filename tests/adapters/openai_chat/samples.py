@@ -191,6 +191,9 @@ SAMPLES = {
     "keepalive": stream({"type": "keepalive", "sequence_number": 59}, T("Hello"), F(), DONE),
     "error first": stream(E(type="server_error", code=None)),
     "error after text": stream(T("He"), E("Token limit reached", code=400, metadata={"provider_name": "p"}), DONE),
+    "error in a choice": stream(
+        T("Hello"), D("error", {"error": {"code": 502, "message": "Upstream idle timeout"}}, content=""), DONE
+    ),
     "error as a reason": stream(T("He"), F("error"), DONE),
     "without a reason to finish": stream(T("Hello")),
     "mark alone": stream(T("Hello"), DONE),

@@ -72,6 +72,7 @@ PARTS = {
     "call without an id": [made_up({})],
     "call with a late name": [call()],
     "call without a name": [("text", "Hm.", {}), ("opaque", {"id": "call_00001", "arguments": '{"a":1}'})],
+    "signed text": [("text", "Yes.", {})],
     "signed call": [call(extra_content={"google": {"thought_signature": "AVSoXO4lu90Bn7Ix"}})],
     "custom tool": [call(name="sql", input={"input": "SELECT 1"}, type="custom")],
     "old function": [made_up(type="function_call")],
@@ -205,6 +206,13 @@ ERRORS = {
         "Token limit reached",
         "400",
     ),
+    "in a choice": (SAMPLES["error in a choice"], ErrorKind.PROVIDER, "Upstream idle timeout", "502"),
+    "under its name": (
+        stream(T("a")) + b'event: error\ndata: {"message":"no memory"}\n\n',
+        ErrorKind.PROVIDER,
+        "no memory",
+        None,
+    ),
     "a reason": (SAMPLES["error as a reason"], ErrorKind.PROVIDER, "error", "error"),
     "a reason of DeepSeek": (
         stream(T("a"), F("insufficient_system_resource")),
@@ -231,6 +239,25 @@ def test_failures(body, kind, text, code):
     assert MessageStatus.FAILED is failed.status
     assert (kind, text, code) == (failed.error.kind, failed.error.message, failed.error.code)
     assert all(part.text in ("a", "He", "Hello") for part in failed.parts)
+
+
+def test_a_reason_to_finish_before_an_error():
+    """
+    Both reasons of an answer that was cut by its length and then failed are kept.
+    """
+    failed = message(stream(T("a"), F("length"), {**F("error"), **E("Token limit reached", code=400)}))
+
+    assert {"choice": {"finish_reason": "length"}} == thaw(failed.details)
+    assert {"finish_reason": "error"} == thaw(failed.error.details)
+
+
+def test_content_beside_an_error():
+    """
+    What a chunk with an error brings of the answer is kept.
+    """
+    failed = message(stream(T("a"), {**D(content="b"), **E("Overloaded")}))
+
+    assert ("ab", "Overloaded") == (failed.text, failed.error.message)
 
 
 def test_a_call_that_groq_refuses():
@@ -494,6 +521,16 @@ def test_a_cut_before_the_usage():
 
     assert "step.failed" == events[-1].type
     assert PartStatus.COMPLETED is decoder.message.parts[0].status
+
+
+def test_padding_alone():
+    """
+    An event of nothing but padding is passed over without a note.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(T("Hello"), {"obfuscation": "kQ3"}, F(), DONE))
+
+    assert [] == decoder.notes
 
 
 def test_notes():

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.data_urls import read_data_url
+from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import (
     Fields,
@@ -77,13 +78,13 @@ class OpenAIChatDecoder(DecoderBase):
         """Read one chunk, or a whole answer."""
         if string(event, "object") == "error":  # vLLM until 2025, FastChat
             event = {"error": others(event, ("object",))}
-        if event.get("error") is not None:
-            self._learn(event)
-            self.fail_step(ERRORS.read_document(event))
-            return
-        choices = mappings(event, "choices")
-        if not choices and event.keys().isdisjoint(("choices", "usage", "id")):
-            if string(event, "type") != "keepalive":
+        choices, failed = mappings(event, "choices"), event.get("error") is not None
+        if not (choices or failed) and event.keys().isdisjoint(("choices", "usage", "id")):
+            if string(event, "type") == "keepalive" or event.keys() <= words.PADDING:
+                return
+            if self.frame_name() == "error":
+                self._fail(event)
+            else:
                 self.note("unknown-event", "an event that is not a chunk was left out")
             return
         self._learn(event)
@@ -92,6 +93,8 @@ class OpenAIChatDecoder(DecoderBase):
                 self.note("other-choice", "the delta of another choice was left out")
             else:
                 self._on_choice(event, choice)
+        if failed:
+            self._fail(error_of(event))
 
     def on_done(self) -> None:
         """End the answer."""
@@ -141,11 +144,18 @@ class OpenAIChatDecoder(DecoderBase):
                 self.step_details.setdefault("logprobs", {}).setdefault(kind, []).extend(entries)
         self._frame = None if logprobs or reason else event
         self._on_delta(delta)
-        if reason in words.FAILURES:
-            self.fail_step(ERRORS.read({"code": reason}))
+        error = error_of(choice)
+        if error or reason in words.FAILURES:
+            error = error or error_of(event)  # OpenRouter has it in one of them
+            self._fail({**error, "finish_reason": reason} if error else {"code": reason})
         elif reason and self._finish_reason is None:
             self._finish_reason = reason
             self._end_parts()
+
+    def _fail(self, error: Fields) -> None:
+        """Fail the answer; a reason to finish that came before is one of its details."""
+        self._learn_facts("choice", {"finish_reason": self._finish_reason}, ())
+        self.fail_step(ERRORS.read(error))
 
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""

@@ -77,10 +77,13 @@ def detail_text(piece: Fields) -> str:
 LEVELS: Final = ("choice", "message", "audio", "logprobs")
 """Details of the step that have fields of other objects than chunks."""
 
-CHUNK: Final = names("id object created model choices usage error obfuscation p").union(LEVELS)
+PADDING: Final = names("obfuscation p")
+"""Fields without meaning."""
+
+CHUNK: Final = names("id object created model choices usage error").union(LEVELS, PADDING)
 """Fields of a chunk that are read, or dropped. All others are details of the step, under their own names."""
 
-CHOICE: Final = names("index delta message finish_reason logprobs usage text token_id")
+CHOICE: Final = names("index delta message finish_reason logprobs usage error text token_id")
 """The same of a choice: others are details under `choice`."""
 
 RETURNED: Final = ("extra_content", "thought_signature")
