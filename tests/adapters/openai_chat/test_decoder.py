@@ -6,11 +6,11 @@ import base64
 
 import pytest
 
-from assistant_events import ErrorKind, FinishReason, Usage
+from assistant_events import ErrorKind, FinishReason, Usage, fold
 from assistant_events.messages import MessageStatus, PartStatus
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
-from .notation import DIALECT, DONE, HEAD, D, E, F, J, R, T, U, answer, document, events, message, parts, stream
+from .notation import DIALECT, DONE, HEAD, MODEL, D, E, F, J, R, T, U, answer, document, events, message, parts, stream
 from .samples import ENCRYPTED, PIXEL, SAMPLES, twice
 
 
@@ -325,6 +325,49 @@ def test_a_name_in_every_piece():
     body = answer(J('{"a"', 0, "call_00001", "f"), J(":1}", 0, "call_00001", "f"), J("", 0, "", ""))
 
     assert [call()] == parts(body)
+
+
+TOOLS = {"model": MODEL, "tools": [{"type": "function", "function": {"name": name}} for name in ("get", "get_time")]}
+
+
+def test_a_name_in_pieces():
+    """
+    A name waits while a tool of the request has more of it; a piece that comes twice is one.
+    """
+    pieces = [J("", 0, "call_00001", "get_t"), J("", 0, None, "get_t"), J('{"a":', 0, None, "ime"), J("1}")]
+    body = answer(*pieces, finish_reason="tool_calls")
+
+    assert [call(name="get_time")] == parts(body, request=TOOLS)
+
+
+@pytest.mark.parametrize("end", [stream(F("tool_calls"), DONE), b""], ids=["finished", "cut"])
+def test_a_name_whose_rest_never_comes(end):
+    """
+    What has come of a name is the name of the call.
+    """
+    [part] = parts(stream(J("", 0, "call_00001", "get_t")) + end, request=TOOLS)
+
+    assert ("tool", "call_00001", "get_t") == part[:3]
+
+
+def test_another_name_for_a_call():
+    """
+    The name of a call that has begun stays; another one is a note.
+    """
+    decoder = DIALECT.decoder("a1")
+    found = decoder.feed(stream(J("", 0, "call_00001", "f"), J('{"a":1}', 0, None, "g"), F("tool_calls"), DONE))
+
+    assert ["f"] == [part.name for part in fold(found).last.tool_calls]
+    assert ["other-name"] == [note.code for note in decoder.notes]
+
+
+def test_an_old_function_whose_name_is_repeated():
+    """
+    A message has one function of the old form: whatever comes of one belongs to it.
+    """
+    pieces = [D(function_call={"name": "f", "arguments": text}) for text in ('{"a"', ":1}")]
+
+    assert [made_up(type="function_call")] == parts(answer(*pieces, finish_reason="function_call"))
 
 
 def test_an_id_after_the_name():

@@ -63,8 +63,13 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_begin(self) -> None:
         """Forget what was read: the answer begins again."""
+        tools = [mapping(tool, "function") or mapping(tool, "custom") for tool in mappings(self.request, "tools")]
+        self._tools = {string(tool, "name") or "" for tool in tools}
         self._calls: list[str | None] = []  # their ids; the number of a call is the key of its input
         self._at: dict[int | None, int] = {}
+        self._names: dict[int, str] = {}
+        """What has come of the names of calls that wait for the rest."""
+
         self._detail: dict[str, Any] | None = None
         """The item of `reasoning_details` that is open, as a reasoning."""
 
@@ -95,6 +100,12 @@ class OpenAIChatDecoder(DecoderBase):
                 self._on_choice(event, choice)
         if failed:
             self._fail(error_of(event))
+
+    def on_failing(self) -> None:
+        """Begin the calls that wait for the rest of their name."""
+        for call, name in self._names.items():
+            self.recorder.tool_input(self._calls[call], name, key=call)
+        self._names.clear()
 
     def on_done(self) -> None:
         """End the answer."""
@@ -160,6 +171,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""
         self._end_detail()
+        self.on_failing()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
         for call in range(len(self._calls)):
@@ -198,7 +210,7 @@ class OpenAIChatDecoder(DecoderBase):
         for item in mappings(delta, "tool_calls"):
             self._offer_input(item, self._on_call(item))
         if mapping(delta, "function_call"):
-            self._on_call({"type": "function_call", "function": delta["function_call"]})
+            self._on_call({"type": "function_call", "index": -1, "function": delta["function_call"]})
 
     def _offer(self, path: Path, key: object, ident: str | None = None) -> None:
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
@@ -316,8 +328,23 @@ class OpenAIChatDecoder(DecoderBase):
         text = write_json(given).decode() if isinstance(given, Mapping) else given if isinstance(given, str) else ""
         more = others(function, ("name", "arguments", "input")) or None
         item = {**item, "type": None if kind == "function" else kind, "function": more}
-        self.recorder.tool_input(self._calls[call], name, text, key=call, state=others(item, ("id", "index", "custom")))
+        state = others(item, ("id", "index", "custom"))
+        self.recorder.tool_input(self._calls[call], self._name_of(call, name), text, key=call, state=state)
         return call
+
+    def _name_of(self, call: int, piece: str | None) -> str | None:
+        """Return the name of a call, which may come in pieces; `None` while a tool of the request has more of it."""
+        opened = self.recorder.open_of(call)
+        if isinstance(opened, OpenCall):
+            if piece not in (None, opened.name):
+                self.note("other-name", "a name of a call that has another name was left out")
+            return None
+        known = self._names.pop(call, "")
+        name = known if piece in (None, known) else known + piece
+        if name and name not in self._tools and any(tool.startswith(name) for tool in self._tools):
+            self._names[call] = name
+            return None
+        return name
 
     def _call_of(self, item: Fields, name: str | None) -> int:
         """
