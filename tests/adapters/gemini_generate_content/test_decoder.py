@@ -327,6 +327,33 @@ def test_an_argument_without_a_place():
     assert ["stray-argument", "stray-argument"] == [note.code for note in decoder.notes]
 
 
+ARGUMENTS = {
+    "JSON text": ('{"x":1}', ("called", {"x": 1})),
+    "an array": ([1], ("failed", None)),
+    "null": (None, ("called", {})),
+}
+
+
+@pytest.mark.parametrize(("args", "expected"), ARGUMENTS.values(), ids=ARGUMENTS)
+def test_arguments_that_are_no_object(args, expected):
+    """
+    JSON text is read, anything else fails the call: it must not run without its arguments.
+    """
+    [part] = message(answer({"functionCall": {"name": "f", "args": args}})).tool_calls
+
+    assert expected == (part.status.value, part.input)
+
+
+def test_arguments_in_pieces_with_nulls():
+    """
+    Of the values of a piece the one that is not null counts, as in dumps of the official client.
+    """
+    piece = {"jsonPath": "$.x", "stringValue": None, "numberValue": 2.0, "boolValue": None, "nullValue": None}
+    [part] = message(answer({"functionCall": {"name": "f", "partialArgs": [piece], "willContinue": None}})).tool_calls
+
+    assert {"x": 2} == thaw(part.input)
+
+
 def test_arguments_that_were_cut():
     """
     The call failed with its step; its text is what came.

@@ -214,7 +214,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.recorder.tool_call(call_id, tool, arguments, key=key, provider_executed=True, state=known)
         else:
             whole = taken_object(fields, "args") or None
-            self.recorder.tool_input(call_id, tool, key=key, state=state, input=whole)
+            text = words.input_text(fields.get("args"))
+            self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
             self._call = key, JsonPieces()
             self._on_arguments(fields, {})
 
@@ -224,7 +225,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             return  # the end of a call that had ended
         key, arguments = self._call
         for argument in mappings(fields, "partialArgs"):
-            name = next((name for name in words.VALUES.values() if name in argument), "")
+            name = next((name for name in words.VALUES.values() if argument.get(name) is not None), "")
             value = None if name == "nullValue" else argument.get(name)
             value = int(value) if isinstance(value, float) and value.is_integer() else value
             goes_on = flag(argument, "willContinue") is True

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import ErrorTable
-from assistant_events.adapters.json_fields import Fields, integer, is_array, mapping, string
+from assistant_events.adapters.json_fields import Fields, integer, is_array, is_object, mapping, string
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, write_json
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {
     "STOP": FinishReason.STOP,
@@ -144,6 +144,14 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
 def block_reason_of(details: Fields) -> str | None:
     """Return why the prompt was blocked; `None` when it was not."""
     return string(mapping(details, "promptFeedback"), "blockReason")
+
+
+def input_text(args: Any) -> str:
+    """Return arguments that are not an object, which proxies send, as the text of an input; empty for others."""
+    # Any: plain JSON.
+    if isinstance(args, str):
+        return args
+    return "" if args is None or is_object(args) else write_json(args).decode()
 
 
 def tool_of(kind: str, fields: Fields) -> str | None:
