@@ -5,7 +5,7 @@ Fields are read alike from what a JSON reader gives and from what the library ke
 import pytest
 
 from assistant_events import State, thaw
-from assistant_events.adapters.json_fields import array, count, flag, integer, mapping, mappings, string
+from assistant_events.adapters.json_fields import array, count, extend_arrays, flag, integer, mapping, mappings, string
 from assistant_events.values import freeze
 
 FIELDS = {
@@ -48,3 +48,15 @@ def test_plain_and_frozen_are_read_alike(form, read, key, expected):
     A reader finds the same in a plain object, in a frozen one and in a state.
     """
     assert expected == thaw(read(form(FIELDS), key))
+
+
+def test_arrays_that_go_on():
+    """
+    Arrays are joined, other values replaced; an object without news changes nothing.
+    """
+    facts = {"known": {"a": [1], "b": 2}, "text": "x"}
+    extend_arrays(facts, "known", {"a": [2, 3], "b": 4, "c": None})
+    extend_arrays(facts, "text", {"a": [5]})
+    extend_arrays(facts, "missing", {"a": [], "b": None})
+
+    assert {"known": {"a": [1, 2, 3], "b": 4}, "text": {"a": [5]}} == facts

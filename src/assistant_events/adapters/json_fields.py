@@ -115,6 +115,20 @@ def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     return has_news
 
 
+def extend_arrays(facts: dict[str, Any], key: str, fields: Fields) -> None:
+    """Put *fields* into the object of *facts* under *key*, arrays behind those that it has. Nothing for empty ones."""
+    news = {name: value for name, value in others(fields).items() if value != []}
+    if not news:
+        return
+    known = facts[key] = facts[key] if isinstance(facts.get(key), dict) else {}
+    for name, value in news.items():
+        before = known.get(name)
+        if isinstance(before, list) and isinstance(value, list):
+            before.extend(value)
+        else:
+            known[name] = value
+
+
 def string(fields: Fields, key: str) -> str | None:
     """Return a string, or `None`."""
     value = fields.get(key)

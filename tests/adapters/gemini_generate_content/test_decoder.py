@@ -552,6 +552,28 @@ def test_facts_of_the_end():
     assert "Y29udGludWF0aW9uLXRva2Vu" == message(SAMPLES["continuation"]).state["continuationToken"]
 
 
+def test_log_probabilities():
+    """
+    Those of all chunks are details of the step, one behind the other.
+    """
+    results = [{"chosenCandidates": [{"token": each}], "topCandidates": [{"candidates": []}]} for each in "ab"]
+    chunks = [C(T(each), logprobsResult=result) for each, result in zip("ab", results, strict=True)]
+
+    assert {
+        "logprobsResult": {
+            "chosenCandidates": [{"token": "a"}, {"token": "b"}],
+            "topCandidates": [{"candidates": []}, {"candidates": []}],
+        }
+    } == thaw(message(stream(*chunks, END)).details)
+
+
+def test_a_chunk_with_no_candidate():
+    """
+    It does not start the step, whose model the next chunk has.
+    """
+    assert MODEL == message(stream({"candidates": []}, C(T("a")), END)).origin.served_model
+
+
 def test_chunks_without_content():
     """
     Chunks with counts alone, a candidate without content, and parts that are null are none of them an error.

@@ -17,6 +17,7 @@ from assistant_events.adapters.gemini_generate_content.grounding import citation
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
+    extend_arrays,
     flag,
     integer,
     learn,
@@ -32,7 +33,7 @@ from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonCont
 from assistant_events.values.content import ContentInput
 
 _FRAME = frozenset({*words.OF_RESPONSE, "candidates", "usageMetadata", "modelVersion", *words.DROPPED})
-_CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken"})
+_CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken", "logprobsResult"})
 _TEXT_PATH = ("candidates", 0, "content", "parts", 0, "text")
 
 
@@ -82,7 +83,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self.step_state |= {key: each for key in words.OF_RESPONSE if (each := string(event, key))}
         self._keep_counts(mapping(event, "usageMetadata"))
         learn(self.step_details, event, _FRAME)
-        if "candidates" in event or "responseId" in event:
+        if mappings(event, "candidates") or "responseId" in event:
             self.ensure_started()
         for candidate in mappings(event, "candidates"):
             index = integer(candidate, "index") or 0
@@ -118,6 +119,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _on_candidate(self, candidate: Fields, event: Fields) -> None:
         learn(self.step_details, candidate, _CANDIDATE)
+        extend_arrays(self.step_details, "logprobsResult", mapping(candidate, "logprobsResult"))
         if token := string(candidate, "continuationToken"):
             self.step_state["continuationToken"] = token
         for part in mappings(mapping(candidate, "content"), "parts"):

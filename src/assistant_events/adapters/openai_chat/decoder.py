@@ -20,6 +20,7 @@ from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
+    extend_arrays,
     integer,
     learn,
     mapping,
@@ -150,9 +151,7 @@ class OpenAIChatDecoder(DecoderBase):
                 self.step_state[key] = delta[key]
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
-        for kind, entries in logprobs.items():
-            if entries and isinstance(entries, list):
-                self.step_details.setdefault("logprobs", {}).setdefault(kind, []).extend(entries)
+        extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
         self._on_delta(delta)
         error = error_of(choice)
