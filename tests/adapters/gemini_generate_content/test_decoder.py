@@ -619,6 +619,30 @@ def test_a_document():
     assert found == message(answer(H("Plan"), T("Yes", SIG), F("f", {"x": 1})))
 
 
+def test_dumps_in_snake_case():
+    """
+    Dumps of the official client, with its names and nulls, are read as the chunks; inputs keep their keys.
+    """
+    nulls = {"thought": None, "function_call": None, "inline_data": None, "thought_signature": None}
+    arguments = {"call_id": 1, "nested_key": {"a_b": 2}}
+    found = {**nulls, "function_call": {"name": "f", "args": arguments, "id": "c1"}, "thought_signature": SIG}
+    head = {"model_version": MODEL, "response_id": "r1", "usage_metadata": None, "prompt_feedback": None}
+    end = {"index": 0, "content": None, "finish_reason": "STOP", "avg_logprobs": -0.5, "grounding_metadata": None}
+    counts = {"prompt_token_count": 3, "candidates_token_count": 4, "total_token_count": 7, "traffic_type": None}
+    dumps = [
+        {"candidates": [{"index": 0, "content": {"role": "model", "parts": [{**nulls, "text": "Hi"}, found]}}], **head},
+        {"candidates": [end], **head, "usage_metadata": counts},
+    ]
+    decoder = DIALECT.decoder("a1")
+    read = fold([event for dump in dumps for event in decoder.feed_event(dump)] + decoder.close()).last
+
+    assert "Hi" == read.text
+    assert ("c1", "f", arguments) == (read.parts[1].call_id, read.parts[1].name, thaw(read.parts[1].input))
+    assert {"i": 1, "thoughtSignature": SIG} == thaw(read.parts[1].state)
+    assert (FinishReason.TOOL_CALLS, 3, 4) == (read.finish_reason, read.usage.input_tokens, read.usage.output_tokens)
+    assert {"avgLogprobs": -0.5} == thaw(read.details)
+
+
 def test_detect():
     """
     Chunks, documents, blocked prompts and errors of Google are of this wire; answers of others are not.

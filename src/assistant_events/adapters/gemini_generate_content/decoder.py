@@ -76,6 +76,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk."""
+        if not event.keys().isdisjoint(words.OF_DUMPS):
+            event = words.camel_keys(event)
         if event.get("error") is not None:
             self.fail_step(words.ERRORS.read_document(event))
             return

@@ -14,6 +14,7 @@ from typing import Any, Final
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields, integer, is_array, is_object, mapping, string
+from assistant_events.adapters.tables import names
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, write_json
 
@@ -117,6 +118,13 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Fields that the decoder does not keep."""
 
+OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata")
+"""Fields of a chunk that the official client has dumped in snake_case."""
+
+_OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")
+"""Fields whose values have keys of the app."""
+
+_SNAKE: Final = re.compile(r"_+([^_])")
 _WORD: Final = re.compile(r"[A-Z0-9_]+")
 
 
@@ -144,6 +152,17 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
 def block_reason_of(details: Fields) -> str | None:
     """Return why the prompt was blocked; `None` when it was not."""
     return string(mapping(details, "promptFeedback"), "blockReason")
+
+
+def camel_keys(value: Any) -> Any:
+    """Return a document with its fields in camelCase. The service takes snake_case, too, and its client dumps it."""
+    # Any: plain JSON.
+    if is_array(value):
+        return [camel_keys(each) for each in value]
+    if not is_object(value):
+        return value
+    named = {_SNAKE.sub(lambda found: found[1].upper(), key): each for key, each in value.items()}
+    return {key: each if key in _OF_APP else camel_keys(each) for key, each in named.items()}
 
 
 def input_text(args: Any) -> str:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
 from assistant_events.adapters.gemini_generate_content.mock.form import FORM
-from assistant_events.adapters.gemini_generate_content.mock.request_facts import camel_keys, read_request
+from assistant_events.adapters.gemini_generate_content.mock.request_facts import read_request
 from assistant_events.adapters.gemini_generate_content.mock.runs import (
     ARRAY_FRAMES,
     FAULT_FRAMES,
@@ -20,6 +20,7 @@ from assistant_events.adapters.gemini_generate_content.mock.runs import (
     sealed_content,
 )
 from assistant_events.adapters.gemini_generate_content.mock.validation import check_create, check_fields, standard
+from assistant_events.adapters.gemini_generate_content.vocabulary import camel_keys
 from assistant_events.adapters.json_fields import string
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api

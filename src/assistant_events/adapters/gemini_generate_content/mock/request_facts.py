@@ -3,33 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
+from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
 from assistant_events.mock.matching import Item, RequestFacts
 from assistant_events.values import write_json
-
-_OF_APP: Final = frozenset(
-    {"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema", "labels"}
-)
-"""Fields whose values have keys of the app."""
-
-
-def camel_keys(value: Any) -> Any:
-    """Return a request with its fields in camelCase: the service takes them in snake_case, too."""
-    # Any: a client sent it.
-    if is_array(value):
-        return [camel_keys(each) for each in value]
-    if not is_object(value):
-        return value
-    named = {_camel(key): each for key, each in value.items()}
-    return {key: each if key in _OF_APP else camel_keys(each) for key, each in named.items()}
-
-
-def _camel(key: str) -> str:
-    first, *rest = key.split("_")
-    return first + "".join([word[:1].upper() + word[1:] for word in rest])
-
 
 def listed(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of a field: the service takes one object for a list of one."""
