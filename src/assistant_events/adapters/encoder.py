@@ -537,12 +537,12 @@ class EncoderBase(ABC):
         return {place: SUMMED_UP for place, _ in parts if place < first}
 
     def _unsigned_call(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> int | None:
-        """Return the place of the first call of an answer in the current turn when it lacks a signature."""
+        """Return the place of the first call of the app of an answer in the current turn when it has no signature."""
         prompts = [at for at, each in enumerate(self.messages) if isinstance(each, msg.UserMessage)]
         turn = self.messages[prompts[-1] + 1 :] if prompts else self.messages
         if self._policy.lost_signature is None or not self.signature_key or all(each.id != message.id for each in turn):
             return None
-        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart)]
+        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
         return calls[0][0] if calls and self.signature_key not in calls[0][1].state else None
 
     def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:

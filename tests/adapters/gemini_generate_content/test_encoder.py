@@ -14,7 +14,7 @@ from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent
 
-from .notation import DIALECT, MODEL, C, F, H, O, T, X, encoded, ended, events, message, stream
+from .notation import DIALECT, MODEL, C, F, H, O, T, X, answer, encoded, ended, events, message, stream
 from .samples import FOUND, SAMPLES, SEARCH, SIG, SIG_2
 
 USER = UserMessage(id="u1", content="Hi")
@@ -259,6 +259,18 @@ def test_a_signature_that_is_there():
 
     assert SIG == request.body["contents"][1]["parts"][0]["thoughtSignature"]
     assert [] == [drop for drop in request.drops if str(drop.reason) == "placeholder"]
+
+
+def test_a_hosted_call_without_a_signature():
+    """
+    The service looks for signatures of functions alone: code before a signed call stays as it is.
+    """
+    policy = attrs.evolve(DIALECT.policy, lost_signature=NO_SIGNATURE)
+    request = DIALECT.encoder(
+        [USER, message(answer([X("1")], [O("1")], [F("f", {}, SIG)]))], {"model": MODEL}, policy=policy
+    )
+
+    assert model(X("1"), O("1"), F("f", {}, SIG)) == request.body["contents"][1]
 
 
 def test_an_own_call_without_a_signature():

@@ -9,6 +9,7 @@ from assistant_events.adapters.json_fields import Fields, mapping, mappings, str
 from assistant_events.mock.matching import Item, RequestFacts
 from assistant_events.values import write_json
 
+
 def listed(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of a field: the service takes one object for a list of one."""
     one = mapping(fields, key)
