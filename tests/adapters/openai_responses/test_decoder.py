@@ -543,6 +543,18 @@ class TestTexts:
         assert "Hi!" == message(SAMPLES["without numbers of items"]).text
         assert "Hi!" == message(stream(nameless)).text
 
+    def test_items_that_are_known_by_their_ids_alone(self):
+        """
+        Pieces of two texts that come in turn, without numbers of items, stay apart on the fast path, too.
+        """
+        starts = [frame("output_item.added", item={**MESSAGE, "id": id, "content": []}) for id in ("m1", "m2")]
+        pieces = [frame("output_text.delta", item_id=f"m{at % 2 + 1}", delta=f"{at}.") for at in range(40)]
+        found = {}
+        for each in message(stream(starts, pieces)).parts:
+            found[each.state["i"]] = found.get(each.state["i"], "") + each.text
+
+        assert {at: "".join([f"{each}." for each in range(at, 40, 2)]) for at in (0, 1)} == found
+
     def test_an_index_that_does_not_begin_at_0(self):
         """
         The text is not doubled when its place in the item is another one (Bedrock).
