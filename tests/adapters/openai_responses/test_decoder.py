@@ -97,8 +97,13 @@ class TestResponse:
             (incomplete("steered"), FinishReason.OTHER, "incomplete"),
             (incomplete("a word of tomorrow"), FinishReason.OTHER, "incomplete"),
             (frame("completed", response={}), FinishReason.STOP, None),
+            (frame("done", response=response("incomplete")), FinishReason.OTHER, "incomplete"),
+            (frame("done", response={}), FinishReason.STOP, None),
         ],
-        ids=["completed", "length", "filter", "messages", "steered", "unknown", "without status"],
+        ids=[
+            *("completed", "length", "filter", "messages", "steered", "unknown", "without status"),
+            *("done incomplete", "done without status"),
+        ],
     )
     def test_finish(self, end, finish, raw):
         """

@@ -83,7 +83,7 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self._on_text(event, words.TEXT_EVENTS[name], verb)
             case "added" | "done" if name == "output_item":
                 self._on_item(count(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
-            case "" if name in words.ENDS:
+            case "" if name in words.ENDS or name == "done":
                 beside = others(event, ("type", "sequence_number", "response"))
                 self._on_end({**beside, **mapping(event, "response")}, name)
             case "" if name == "created" or name in words.UNFINISHED:
@@ -142,7 +142,7 @@ class OpenAIResponsesDecoder(DecoderBase):
     def _on_end(self, response: Fields, name: str) -> None:
         self._learn(response)
         raw = string(response, "status")
-        status = raw if raw in words.ENDS else name
+        status = raw if raw in words.ENDS else "completed" if name == "done" else name  # `done` is of Codex servers
         self._read_output(response, *(("in_progress",) if status == "incomplete" else ()))
         if status in ("failed", "cancelled"):
             cancelled = ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled")
