@@ -667,6 +667,26 @@ class TestCalls:
 
         assert CallStatus.FAILED is found.parts[0].status
 
+    @pytest.mark.parametrize(
+        ("arguments", "expected"),
+        [
+            ({"x": [1]}, ("called", {"x": [1]}, '{"x":[1]}')),
+            ([1], ("failed", None, "[1]")),
+            ("null", ("called", {}, "null")),
+            ("", ("called", {}, "{}")),
+            (None, ("called", {}, "{}")),
+        ],
+        ids=["object", "array", "null in text", "empty", "null"],
+    )
+    def test_inputs_of_other_forms(self, arguments, expected):
+        """
+        One that was parsed is read, an empty one and null are an empty object, and a call does not run without its own.
+        """
+        item = {"id": "fc_1", "type": "function_call", "call_id": "c1", "name": "f", "arguments": arguments}
+        [found] = message(stream(hosted(0, **item, status="completed"))).tool_calls
+
+        assert expected == (found.status.value, found.input, found.raw_input)
+
     def test_custom_tools(self):
         """
         Their input is text, whatever it looks like.

@@ -18,12 +18,22 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, array, count, flag, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import (
+    Fields,
+    array,
+    count,
+    flag,
+    mapping,
+    mappings,
+    others,
+    said,
+    string,
+)
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.sequence_numbers import SequenceNumbers
 from assistant_events.adapters.text_places import citation_of
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun, write_json
 
 _FLAGS = ("background", "store")
 
@@ -305,7 +315,10 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _complete(self, text: _Open) -> None:
         """Take the whole of a text, which wins over its deltas; an empty one does not."""
-        whole = string(text.fields, words.FIELDS.get(text.kind, ""))
+        given = text.fields.get(words.FIELDS.get(text.kind, ""))
+        if text.index is None and given and not isinstance(given, str):
+            given = write_json(given).decode()  # an input that a server has parsed
+        whole = given if isinstance(given, str) else None
         if whole and not text.has_text:
             self._add(text, whole)
         elif whole:
@@ -354,7 +367,8 @@ class OpenAIResponsesDecoder(DecoderBase):
         tool, opened = words.TOOLS[call.kind], self.recorder.open_of(call)
         if tool.form == "fields":
             return {key: call.fields[key] for key in tool.input.split() if key in call.fields}
-        return {tool.input: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
+        text = "" if opened is None else opened.buffer.value()
+        return {tool.input: text} if tool.form == "text" else {} if text.strip() == "null" else None
 
     def _call_of(self, result: _Open) -> _Open | None:
         """Return the call of the provider that an item is the result of; `None` for other items, and unknown calls."""
