@@ -667,6 +667,16 @@ class TestCalls:
 
         assert CallStatus.FAILED is found.parts[0].status
 
+    @pytest.mark.parametrize("early", [{}, {"call_id": ""}, {"call_id": None}], ids=["missing", "empty", "null"])
+    def test_an_id_that_comes_with_the_end(self, early):
+        """
+        The call has begun under the id of its item; the id that its result needs is in the state.
+        """
+        item = {"id": "fc_1", "type": "function_call", "name": "f", "arguments": '{"x":1}'}
+        [found] = message(stream(added(0, **item, **early), done(0, **item, call_id="call_9"))).tool_calls
+
+        assert ("fc_1", {"i": 0, "id": "call_9", "item_id": "fc_1"}) == (found.call_id, state(found))
+
     @pytest.mark.parametrize(
         ("arguments", "expected"),
         [

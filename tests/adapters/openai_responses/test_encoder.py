@@ -14,9 +14,11 @@ from assistant_events.values import ErrorInfo, JsonContent, MediaContent, TextCo
 from .notation import (
     DIALECT,
     MODEL,
+    added,
     call,
     completed,
     created,
+    done,
     encoded,
     hosted,
     incomplete,
@@ -434,6 +436,17 @@ def test_every_call_has_a_result():
 
     assert not approval["approve"]
     assert DropReason.NO_ANSWER in [reason for _, reason in drops]
+
+
+@pytest.mark.parametrize("late", [{}, {"call_id": "call_9"}], ids=["no id", "an id at the end"])
+def test_the_id_of_a_call(late):
+    """
+    A call and its result have the id of the provider, without one that of the item: it is refused without any.
+    """
+    item = {"id": "fc_1", "type": "function_call", "name": "f", "arguments": "{}"}
+    items, _ = encoded(USER, own(stream(added(0, **item), done(0, **item, **late))), NEXT)
+
+    assert [late.get("call_id", "fc_1")] * 2 == [each["call_id"] for each in items[1:3]]
 
 
 def test_an_input_that_is_no_object():

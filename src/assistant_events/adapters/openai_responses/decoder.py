@@ -33,6 +33,7 @@ from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.sequence_numbers import SequenceNumbers
 from assistant_events.adapters.text_places import citation_of
+from assistant_events.recorder.calls import OpenCall
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun, write_json
 
 _FLAGS = ("background", "store")
@@ -198,8 +199,11 @@ class OpenAIResponsesDecoder(DecoderBase):
         elif kind in words.TOOLS:
             tool, item.hosted = words.TOOLS[kind], words.is_hosted(kind, item.fields)
             item.awaits = tool.answer if item.hosted and tool.host == "provider" else ""
+            call_id, opened = string(item.fields, "call_id"), self.recorder.open_of(item)
+            if call_id and isinstance(opened, OpenCall) and opened.provider_id != call_id:
+                item.state["id"] = call_id  # it comes with the end alone
             self.recorder.tool_input(
-                string(item.fields, "call_id") or string(item.fields, "id") or None,
+                call_id or string(item.fields, "id") or None,
                 tool.name or string(item.fields, "name"),
                 key=item,
                 provider_executed=item.hosted,

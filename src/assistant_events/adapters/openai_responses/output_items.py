@@ -116,9 +116,10 @@ def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
 
 
 def _call_id(call: msg.ToolPart) -> dict[str, str]:
-    """Return the id of a call, which is that of its item where it has no other."""
+    """Return the id of a call: that of its item where it has no other, but functions are refused without their own."""
     call_id = wire_id(call) or call.call_id
     own = string(call.state, "item_id")
     if own is None and call.provider_executed and not words.TOOLS[kind_of_call(call)].answer:
         return {"id": call_id}
-    return {} if own == call_id else {"call_id": call_id}
+    needs_own = kind_of_call(call) in ("function_call", "custom_tool_call")
+    return {} if own == call_id and not needs_own else {"call_id": call_id}
