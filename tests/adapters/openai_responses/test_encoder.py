@@ -427,6 +427,18 @@ def test_results_that_failed():
     assert "computer was called" in items[-1]["content"][0]["text"]
 
 
+def test_a_search_for_tools_without_an_array():
+    """
+    Its result has no form for another output: the search is sent as text of the user.
+    """
+    answer = own(stream(RESULTS["tool search"][0]))
+    transcript = fold([answer.pending_tool_calls[-1].succeed("none found")], start=fold_of(USER, answer))
+    found = DIALECT.encoder(transcript, {"model": MODEL}, mode="full")
+
+    assert "none found" == found.body["input"][-1]["content"][-1]["text"]
+    assert [DropReason.REWORDED] == [drop.reason for drop in found.drops]
+
+
 def test_every_call_has_a_result():
     """
     A call without an answer gets one that reports it; an approval is then denied.

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import result_content
 from assistant_events.adapters.data_urls import media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import number_of
@@ -114,9 +115,10 @@ class OpenAIResponsesEncoder(EncoderBase):
                 return {**item, "output": [self.content(each) for each in content]}
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
-        """Return calls of the computer without a screenshot, the only result that they can have."""
-        calls = [(place, part) for place, part in parts if part.state.get("type") == "computer_call"]
-        return [place for place, part in calls if isinstance(part, msg.ToolPart) and not _screenshots(part.output)]
+        """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
+        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart)]
+        calls = [(place, call) for place, call in calls if not call.provider_executed]
+        return [place for place, call in calls if not _has_form(output_items.kind_of_call(call), result_content(call))]
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction."""
@@ -165,6 +167,13 @@ def _for_request(item: Item) -> Item:
         return {"status": "completed", **item, "content": content}
     texts = [{key: part[key] for key in ("type", "text", "refusal") if key in part} for part in content]
     return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": texts}
+
+
+def _has_form(kind: str, content: tuple[Content, ...]) -> bool:
+    """Return whether a call of this type can have such a result."""
+    if kind == "tool_search_call":
+        return len(content) == 1 and isinstance(content[0], TextContent) and content[0].text.lstrip().startswith("[")
+    return kind != "computer_call" or bool(_screenshots(content))
 
 
 def _screenshots(content: tuple[Content, ...]) -> list[MediaContent]:

@@ -55,7 +55,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
             "That of the end counts.": "response.created/response.service_tier response.queued/response.service_tier"
             " response.in_progress/response.service_tier response.status response.output_item.added/item.id"
             " response.output_item.added/item.status response.output_item.added/item.encrypted_content"
-            " response.output_item.added/item.fingerprint",
+            " response.output_item.added/item.fingerprint response.reasoning_summary_part.done/status",
             "That of the start counts; Copilot changes it with every event.": "response.in_progress/response.id"
             " response.completed/response.id",
             "Every document is a response.": "response.object",
