@@ -222,6 +222,14 @@ REFUSED = {
     ),
     "no parts": (body(user()), "contents[0].parts: contents.parts must not be empty."),
     "an empty part": (body(user({"text": "Hi"}, {})), f"contents[0].parts[1].data: {NO_DATA}"),
+    "a part of two kinds": (
+        body(USER, model({"text": "Hi", **SKIPPED}), user(RESULT)),
+        "Invalid value at 'contents[1].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'functionCall'",
+    ),
+    "a result that is text": (
+        body(USER, model(SKIPPED), user({"functionResponse": {"name": "rain", "response": "wet"}})),
+        "Invalid value at 'contents[2].parts[0].function_response.response' (type.googleapis.com/google.protobuf.Str",
+    ),
     "an empty text": (body(USER, model({"text": ""}), USER), "it must have a text parameter"),
     "a call without a result": (body(USER, model(SKIPPED)), COUNT),
     "a prompt before the result": (body(USER, model(SKIPPED), USER, user(RESULT)), COUNT),

@@ -127,9 +127,16 @@ def _check_content(where: str, content: Fields) -> None:
     if not parts:
         raise _rejected(f"{where}.parts", "contents.parts must not be empty.")
     for place, part in enumerate(parts):
-        if all(part.get(name) is None for name in _DATA):
+        found = [name for name in _DATA if part.get(name) is not None]
+        if not found:
             what = "required oneof field 'data' must have one initialized field"
             raise _rejected(f"{where}.parts[{place}].data", what)
+        if len(found) > 1:
+            what = f"oneof field 'data' is already set. Cannot set '{found[1]}'"
+            raise ApiError(400, f"Invalid value at '{where}.parts[{place}]' (oneof), {what}")
+        if not is_object(mapping(part, "functionResponse").get("response", part)):
+            where = f"{where}.parts[{place}].function_response.response"
+            raise ApiError(400, f"Invalid value at '{where}' (type.googleapis.com/google.protobuf.Struct)")
     if all(part.get("text") == "" and not part.get("thoughtSignature") for part in parts):
         raise ApiError(400, "Unable to submit request because it must have a text parameter.")
 
