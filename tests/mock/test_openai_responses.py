@@ -268,6 +268,21 @@ def test_reasonings(change, message):
 
 
 @pytest.mark.parametrize(("store", "status"), [(True, 200), (False, 404)])
+def test_reasonings_without_their_content(store, status):
+    """
+    One without its content is known by its id, where the response is stored.
+    """
+
+    def bare(items):
+        return [{key: value for key, value in items[0].items() if key != "encrypted_content"}, *items[1:]]
+
+    found = resent(bare, THOUGHT, TEXT, store=store)
+
+    assert status == found[0]
+    assert store or "Items are not persisted when `store` is set to false." in found[1]
+
+
+@pytest.mark.parametrize(("store", "status"), [(True, 200), (False, 404)])
 def test_references(store, status):
     """
     Items of a response that is stored may be named.

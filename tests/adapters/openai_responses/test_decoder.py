@@ -552,7 +552,7 @@ class TestTexts:
         """
         Pieces of two texts that come in turn, without numbers of items, stay apart on the fast path, too.
         """
-        starts = [frame("output_item.added", item={**MESSAGE, "id": id, "content": []}) for id in ("m1", "m2")]
+        starts = [frame("output_item.added", item={**MESSAGE, "id": each, "content": []}) for each in ("m1", "m2")]
         pieces = [frame("output_text.delta", item_id=f"m{at % 2 + 1}", delta=f"{at}.") for at in range(40)]
         found = {}
         for each in message(stream(starts, pieces)).parts:

@@ -28,6 +28,12 @@ _PARTS: Final = {"assistant": ("output_text", "refusal")}
 _OF_USER: Final = ("input_text", "input_image", "input_file", "input_audio")
 
 
+_NOT_STORED: Final = (
+    "Item with id '{}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to "
+    "true, or remove this item from your input."
+)
+
+
 class Neighbours(NamedTuple):
     """The items beside an item of an answer that are needed with it: the reasoning before, the item after it."""
 
@@ -73,6 +79,9 @@ class ItemLedger:
             known = self._items.get(ident or "")
             if known is None:
                 continue
+            has_content = item.get("encrypted_content") or item.get("content") or ident in self._stored
+            if item.get("type") == "reasoning" and not has_content:
+                raise ApiError(404, _NOT_STORED.format(ident))
             reasoning, following = known[1]
             after = [(string(each, "id") or "", _kind(each)) for each in items[place + 1 : place + 2]]
             # A client may leave the id of the following item out, as the AI SDK does.
