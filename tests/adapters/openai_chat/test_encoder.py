@@ -126,6 +126,16 @@ def test_reasoning_on_every_message(provider):
     assert ["Let me see", ""] == [each["reasoning_content"] for each in messages if each["role"] == "assistant"]
 
 
+@pytest.mark.parametrize(("kind", "expected"), [("enabled", [""]), ("disabled", [None])])
+def test_a_history_without_reasoning(kind, expected):
+    """
+    A server that is asked to think wants its field also on the answers of other models.
+    """
+    messages, _ = encoded(USER, of(SAMPLES["plain text"]), USER, provider="deepseek", thinking={"type": kind})
+
+    assert expected == [each.get("reasoning_content") for each in messages if each["role"] == "assistant"]
+
+
 def test_no_reasoning_at_all():
     """
     A conversation without reasoning has no field for it.

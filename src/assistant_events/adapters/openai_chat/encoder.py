@@ -59,8 +59,8 @@ class OpenAIChatEncoder(EncoderBase):
             adjacent = list(group)
             media = [each for item in adjacent for each in item.pop(_MEDIA, ())]
             sent += [*adjacent, self.user_item(media)] if media else adjacent
-        always = self._profile.always
-        if always is not None and any(always in item for item in sent):
+        always, thinks = self._profile.always, string(mapping(self.body, "thinking"), "type") == "enabled"
+        if always is not None and (thinks or any(always in item for item in sent)):
             sent = [{always: "", **item} if item["role"] == "assistant" else item for item in sent]
         return {"messages": sent}
 

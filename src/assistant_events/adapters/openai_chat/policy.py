@@ -42,7 +42,7 @@ class Profile:
     """Fields of an answer beside text, refusal, audio and calls; `None` when not known: those that it sent."""
 
     always: str | None = None
-    """A field that each message has when one has it, with an empty text where there was none."""
+    """A field of each message when one has it, or the request enables `thinking`: empty where there was none."""
 
     short_call_ids: bool = False
     """Whether ids of calls are nine letters and digits, instead of any text."""
