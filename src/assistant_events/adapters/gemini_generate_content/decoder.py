@@ -217,8 +217,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             known = {"type": kind, **state}
             self.recorder.tool_call(call_id, tool, arguments, key=key, provider_executed=True, state=known)
         else:
-            whole = taken_object(fields, "args") or None
-            text = words.input_text(fields.get("args"))
+            text, whole = words.input_text(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
             self._call = key, JsonPieces()
             self._on_arguments(fields, {})

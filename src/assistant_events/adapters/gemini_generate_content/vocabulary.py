@@ -161,16 +161,13 @@ def camel_keys(value: Any) -> Any:
         return [camel_keys(each) for each in value]
     if not is_object(value):
         return value
-    named = {_SNAKE.sub(lambda found: found[1].upper(), key): each for key, each in value.items()}
-    return {key: each if key in _OF_APP else camel_keys(each) for key, each in named.items()}
+    named = [(_SNAKE.sub(lambda found: found[1].upper(), key), each) for key, each in value.items()]
+    return {key: each if key in _OF_APP else camel_keys(each) for key, each in named}
 
 
-def input_text(args: Any) -> str:
+def input_text(args: object) -> str:
     """Return arguments that are not an object, which proxies send, as the text of an input; empty for others."""
-    # Any: plain JSON.
-    if isinstance(args, str):
-        return args
-    return "" if args is None or is_object(args) else write_json(args).decode()
+    return args if isinstance(args, str) else "" if args is None or is_object(args) else write_json(args).decode()
 
 
 def tool_of(kind: str, fields: Fields) -> str | None:
