@@ -670,6 +670,42 @@ def test_ids_that_are_repeated_on_the_fast_path():
     assert ["a" * 9, "bb", "c" * 9] == [call.raw_input for call in message(body).tool_calls]
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_two_calls_in_one_frame_on_the_fast_path(fast):
+    """
+    Pieces behind a frame with pieces of both calls go to their own one.
+    """
+    pair = [{"index": at, "function": {"arguments": text}} for at, text in enumerate(("-", "-"))]
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    found = decoder.feed(
+        stream(
+            *[J("", at, f"call_{at}", name) for at, name in enumerate(("f", "g"))],
+            *[J(str(at), at % 2) for at in range(8)],
+            D(tool_calls=pair),
+            *[J(str(at), at % 2) for at in range(8)],
+            F("tool_calls"),
+            DONE,
+        )
+    )
+
+    assert ["0246-0246", "1357-1357"] == [part.raw_input for part in fold(found).last.tool_calls]
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_thought_that_ends_in_its_frame_on_the_fast_path(fast):
+    """
+    Thinking behind another item of an array begins anew.
+    """
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "a"}]}
+    frames = [[thinking]] * 6 + [[thinking, {"type": "reference", "reference_ids": [1]}]] + [[thinking]] * 6
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    found = decoder.feed(stream(*[D(content=each) for each in frames], F(), DONE))
+
+    assert ["aaaaaaa", None, "aaaaaa"] == [getattr(part, "text", None) for part in fold(found).last.parts]
+
+
 def test_two_texts_in_one_frame_on_the_fast_path():
     """
     A frame with reasoning beside its text has both, also when its reasoning is always the same.

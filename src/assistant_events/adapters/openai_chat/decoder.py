@@ -19,6 +19,7 @@ from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import (
     Fields,
+    array,
     base64_bytes,
     extend_arrays,
     integer,
@@ -189,7 +190,7 @@ class OpenAIChatDecoder(DecoderBase):
             for key, value in delta.items()
             if value and key in words.CONTENTS and not (value == shown and key in words.REASONING)
         }
-        if len(contents) != 1 or len(details) > 1:
+        if len(contents) != 1 or any(len(array(delta, key)) > 1 for key in contents):
             self._frame = None
         for item in details:
             self._on_detail(item)
