@@ -693,6 +693,18 @@ def test_two_calls_in_one_frame_on_the_fast_path(fast):
 
 
 @pytest.mark.parametrize("fast", [True, False])
+def test_calls_of_one_name_on_the_fast_path(fast):
+    """
+    Without index and id each name is another call, however many chunks are alike.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    found = decoder.feed(stream(*[J('{"a":1}', None, None, "f")] * 9, F("tool_calls"), DONE))
+
+    assert ['{"a":1}'] * 9 == [part.raw_input for part in fold(found).last.tool_calls]
+
+
+@pytest.mark.parametrize("fast", [True, False])
 def test_a_thought_that_ends_in_its_frame_on_the_fast_path(fast):
     """
     Thinking behind another item of an array begins anew.
