@@ -560,6 +560,14 @@ class TestTexts:
 
         assert {at: "".join([f"{each}." for each in range(at, 40, 2)]) for at in (0, 1)} == found
 
+    def test_numbers_that_are_objects(self):
+        """
+        They count as missing, in any number of frames that are alike.
+        """
+        pieces = [{**delta("output_text", 0, "a"), "sequence_number": {"a": "b", "c": "d"}} for _ in range(9)]
+
+        assert "a" * 9 == message(body(created(), added(0, **MESSAGE, content=[]), *pieces, completed())).text
+
     def test_an_index_that_does_not_begin_at_0(self):
         """
         The text is not doubled when its place in the item is another one (Bedrock).

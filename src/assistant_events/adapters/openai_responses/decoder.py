@@ -306,7 +306,8 @@ class OpenAIResponsesDecoder(DecoderBase):
         logprobs = array(event, "logprobs")
         if logprobs:
             text.fields["logprobs"] = [*array(text.fields, "logprobs"), *logprobs]
-        elif count(event, "output_index") is not None:  # else by its id, which the fast path does not look at
+        elif count(event, "output_index") is not None and not isinstance(event.get("sequence_number"), (dict, list)):
+            # Without an index its id counts, which the fast path does not look at.
             self.offer_fast_path(event, ("delta",), self.recorder.open_of(text.key), kind=(text.kind, text.index))
 
     def _add(self, text: _Open, delta: str) -> None:
