@@ -567,6 +567,19 @@ def test_log_probabilities():
     } == thaw(message(stream(*chunks, END)).details)
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_an_id_that_changes_and_comes_back(fast):
+    """
+    The last id counts, also of chunks that are like earlier ones.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    other = {**HEAD, "responseId": "r2"}
+    found = decoder.feed(stream(*[C(T("a"))] * 6, C(T("a"), head=other), *[C(T("a"))] * 6)) + decoder.close()
+
+    assert {"responseId": "r1"} == thaw(fold(found).last.state)
+
+
 def test_a_chunk_with_no_candidate():
     """
     It does not start the step, whose model the next chunk has.

@@ -82,7 +82,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.fail_step(words.ERRORS.read_document(event))
             return
         self._model = self._model or string(event, "modelVersion") or None
-        self.step_state |= {key: each for key in words.OF_RESPONSE if (each := string(event, key))}
+        if learn(self.step_state, {key: string(event, key) or None for key in words.OF_RESPONSE}):
+            self._learners.clear()  # learned frames have the old values, which would count again
         self._keep_counts(mapping(event, "usageMetadata"))
         learn(self.step_details, event, _FRAME)
         if mappings(event, "candidates") or "responseId" in event:

@@ -157,10 +157,8 @@ def block_reason_of(details: Fields) -> str | None:
 def camel_keys(value: Any) -> Any:
     """Return a document with its fields in camelCase. The service takes snake_case, too, and its client dumps it."""
     # Any: plain JSON.
-    if is_array(value):
-        return [camel_keys(each) for each in value]
     if not is_object(value):
-        return value
+        return [camel_keys(each) for each in value] if is_array(value) else value
     named = [(_SNAKE.sub(lambda found: found[1].upper(), key), each) for key, each in value.items()]
     return {key: each if key in _OF_APP else camel_keys(each) for key, each in named}
 
