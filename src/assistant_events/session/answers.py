@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from typing import Any, Final, Protocol, TypeAlias, cast, final
 
 import attrs
@@ -89,13 +89,18 @@ class Source:
     decoder: DecoderBase | None
     """Is fed with what `read` returns; `None` when that are events."""
 
-    read: Callable[[], Awaitable[object]]  # raises `StopAsyncIteration` at the end
-    _close: Callable[[], Awaitable[object]]
+    # Any: what these return is awaited if the source waits.
+    read: Callable[[], Any]  # raises `StopAsyncIteration` or `StopIteration` at the end
+    waits: bool
+    _close: Callable[[], Any] | None
 
     async def close(self) -> None:
         """Close what is read. Failures are logged: the message has ended already."""
         try:
-            await self._close()
+            if self._close is not None:
+                closing = self._close()
+                if self.waits:
+                    await closing
         except Exception as error:  # noqa: BLE001 - see above
             name = self.answer.message_id
             _log.warning("the stream of message %r could not be closed\n%s", name, traceback_text(error))
@@ -111,48 +116,26 @@ def async_source(made: object, decoder: Callable[[], DecoderBase]) -> Source:
     # Any: an `Answer` with two methods more.
     given: Any = made
     if hasattr(made, "read") and hasattr(made, "aclose"):
-        return Source(given, None, given.read, given.aclose)
+        return Source(given, None, given.read, True, given.aclose)
     if hasattr(made, "disconnect"):
         raise TypeError("Session takes an asynchronous client; a synchronous one is for SyncSession")
     if not isinstance(made, AsyncIterable):
         return sync_source(made, decoder)
     items = aiter(cast("AsyncIterable[object]", made))
-
     fed = decoder()
-    return Source(fed, fed, items.__anext__, _closing(items))
+    return Source(fed, fed, items.__anext__, True, items.aclose if isinstance(items, AsyncGenerator) else None)
 
 
 def sync_source(made: object, decoder: Callable[[], DecoderBase]) -> Source:
-    """See `async_source`; the functions of this source never wait."""
+    """See `async_source`; this source never waits."""
     # Any: as there.
     given: Any = made
     if hasattr(made, "read") and hasattr(made, "disconnect"):
-        return Source(given, None, _reading(given.read), _reading(given.disconnect))
+        return Source(given, None, given.read, False, given.disconnect)
     if hasattr(made, "aclose"):
         raise TypeError("SyncSession takes a synchronous client; an asynchronous one is for Session")
     if isinstance(made, str) or not isinstance(made, Iterable):
         raise TypeError(f"chunks: expected an iterable of bytes or parsed events, got {type(made).__name__}")
     items = iter(cast("Iterable[object]", (made,) if isinstance(made, BYTES) else made))
-
     fed = decoder()
-    return Source(fed, fed, _reading(items.__next__), _closing(items))
-
-
-def _reading(read: Callable[[], object]) -> Callable[[], Awaitable[object]]:
-    async def reading() -> object:
-        try:
-            return read()
-        except StopIteration:
-            raise StopAsyncIteration from None  # the other one cannot pass through a coroutine
-
-    return reading
-
-
-def _closing(items: object) -> Callable[[], Awaitable[object]]:
-    async def close() -> None:
-        if isinstance(items, AsyncGenerator):
-            await items.aclose()
-        elif isinstance(items, Generator):
-            items.close()
-
-    return close
+    return Source(fed, fed, items.__next__, False, items.close if isinstance(items, Generator) else None)

@@ -16,7 +16,6 @@ from assistant_events.adapters.encoder import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import (
-    LIVE_EVENTS,
     DeltaEvent,
     Event,
     HistoryRewound,
@@ -33,16 +32,16 @@ from assistant_events.messages import (
     UserMessage,
     interrupted,
 )
-from assistant_events.reducer import describe, explain, reconcile
+from assistant_events.reducer import reconcile
 from assistant_events.session.answers import Chunks, Client, Source
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, check_options
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
-from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
+from assistant_events.session.receiver import Receivers, StreamReceiver
 from assistant_events.session.stopping import cancellation, stop_run
-from assistant_events.session.stream_calls import Ask, StreamCalls
-from assistant_events.stores.contract import Claim, Store, StoredEvent
+from assistant_events.session.stream_calls import Ask, Stored, StreamCalls
+from assistant_events.stores.contract import Claim, Store
 from assistant_events.values import Content, ContentInput, FinishReason, as_content
 
 _T = TypeVar("_T")
@@ -272,10 +271,16 @@ class Core(ABC, Generic[StreamT]):
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T: ...
 
     def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT:
-        def keep(receiver: StreamReceiver) -> Coroutine[Any, Any, tuple[list[Event], list[int]]]:
-            return self._alone(self._keep(receiver, meta))
+        async def store(receiver: StreamReceiver) -> Stored:
+            # Live events do not wait for the store: no batch depends on them.
+            events = receiver.pass_live()
+            if events is None:
+                return await self._alone(self._keep(receiver, meta))
+            self._has_streamed(events)
+            return events, []
 
-        return self._stream_class(ask, client, StreamCalls(self._receivers, self._pass_live, keep, self._hold))
+        streamed = None if self._publisher is None and self._checkpoint_s is None else self._has_streamed
+        return self._stream_class(ask, client, StreamCalls(self._receivers, store, streamed, self._hold))
 
     async def _hold(self, *, held: bool) -> None:
         """Claim the session for one more holder, or for one less; the last one releases it."""
@@ -366,7 +371,9 @@ class Core(ABC, Generic[StreamT]):
         names: Collection[str] | None = None,
     ) -> Records:
         """Append the events of *plan*; see `_commit`."""
-        batch, records = await self._commit(lambda: self._admitted(plan()), meta, names, at, fenced=names is None)
+        batch, records = await self._commit(
+            lambda: self._projection.admit(plan()), meta, names, at, fenced=names is None
+        )
         if records:
             self._projection.extend(records)
             self._projection.committed(batch)
@@ -376,8 +383,8 @@ class Core(ABC, Generic[StreamT]):
             await self._keep_snapshot()
         return records
 
-    async def _keep(self, receiver: StreamReceiver, meta: Meta) -> tuple[list[Event], list[int]]:
-        """Store what *receiver* has; return the events to pass on, and the `seq` of the durable ones."""
+    async def _keep(self, receiver: StreamReceiver, meta: Meta) -> Stored:
+        """Store what *receiver* has, and return the events to pass on."""
         try:
             if receiver.sent is not None:
                 await self._refresh()
@@ -400,13 +407,6 @@ class Core(ABC, Generic[StreamT]):
         self._has_streamed(())
         await self._keep_snapshot()
         return events, places
-
-    def _pass_live(self, receiver: StreamReceiver) -> list[Event] | None:
-        """Return the events to pass on when nothing has to be stored first, `None` otherwise."""
-        events = receiver.pass_live()
-        if events:
-            self._has_streamed(cast("list[LiveEvent]", events))
-        return events
 
     @abstractmethod
     def _has_streamed(self, events: Sequence[LiveEvent]) -> None:
@@ -450,7 +450,7 @@ class Core(ABC, Generic[StreamT]):
                 at=at,
                 owner=self._owner,
                 token=None if claim is None else claim.token,
-                unfinished=batch.dry_run.transcript.unfinished(),
+                unfinished=batch.trial.unfinished(),
             )
         )
 
@@ -514,19 +514,24 @@ class Core(ABC, Generic[StreamT]):
         return await self._rewind(message_id, meta, prompt)
 
     async def _stop(self, client: Client | None, meta: Meta) -> Records:
+        received, records, runs = await self._alone(self._cancelled(client, meta))
+        for message in runs:
+            if client is not None and message.id not in received:
+                await stop_run(client, message, message.id)
+        return records
+
+    async def _cancelled(
+        self, client: Client | None, meta: Meta
+    ) -> tuple[Collection[str | None], Records, list[AssistantMessage]]:
+        """Cancel the turn; return the messages that are received here, the records, and the answers with a run."""
         pieces, seq = tuple[DeltaEvent, ...](), self.seq + 1
         while seq > self.seq:  # the pieces of what another process receives, and the records before them
             await self._refresh()
             pieces, seq = await self._call(lambda s: (s.load_checkpoints(self.session_id), s.seq(self.session_id)))
         self._projection.extend(pieces)
         runs = [self.transcript.answer(left.message_id) for left in self.transcript.unfinished() if left.run]
-        received = self._receivers.message_ids
-        name = self.new_id()
-        records = await self._append(lambda: cancellation(self.transcript, name, client), meta, names=())
-        for message in runs:
-            if client is not None and message.id not in received:
-                await stop_run(client, message, message.id)
-        return records
+        received, name = self._receivers.message_ids, self.new_id()
+        return received, await self._append(lambda: cancellation(self.transcript, name, client), meta, names=()), runs
 
     async def _reconcile(self, meta: Meta, *, abandon_calls: bool, abandon_runs: bool) -> Records:
         """Close abandoned messages, except those that this session receives."""
@@ -543,22 +548,6 @@ class Core(ABC, Generic[StreamT]):
     def _start_from(self, snapshot: Transcript) -> None:
         self._projection.start_from(snapshot)
         self._snapshot_seq = snapshot.seq
-
-    def _admitted(self, events: Sequence[Event]) -> Batch:
-        """Return a batch of *events* without duplicates; raise when one is out of place."""
-        trial = self._projection.dry_run()
-        kept: list[StoredEvent] = []
-        for event in events:
-            if not isinstance(event, STORED):
-                if isinstance(event, LIVE_EVENTS):
-                    raise LocalProtocolError(f"{describe(event)} is a live event; append durable events only")
-                raise TypeError(f"expected an event, got {type(event).__name__}")
-            outcome = trial.apply(event)
-            if outcome in KEPT:
-                kept.append(event)
-            elif outcome is not Outcome.DUPLICATE:
-                raise LocalProtocolError(explain(event, outcome))
-        return Batch(tuple(kept), self.seq, trial)
 
     def _message(self, message_id: str) -> Message:
         message = self.transcript.get(message_id)

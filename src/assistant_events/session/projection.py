@@ -2,17 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import final
+from collections.abc import Iterable, Sequence
+from typing import Final, final
 
 import attrs
 
+from assistant_events import events as ev
 from assistant_events import messages as msg
+from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event, Record
 from assistant_events.lifecycle import Outcome
-from assistant_events.reducer import Builder
+from assistant_events.reducer import Builder, describe, explain
 from assistant_events.stores.contract import StoredEvent
 from assistant_events.values.buffers import Buffer
+
+STORED: Final = (*ev.DURABLE_EVENTS, ev.UnknownEvent)
+"""Classes of events that a log can contain."""
+
+KEPT: Final = frozenset({Outcome.APPLIED, Outcome.IGNORED})
+"""Outcomes of events that are stored: events in place, and events unknown to this version."""
+
+_CONTENT: Final = frozenset[type](
+    {
+        ev.TextStarted,
+        ev.TextEnded,
+        ev.ReasoningStarted,
+        ev.ReasoningEnded,
+        ev.MediaStarted,
+        ev.MediaEnded,
+        ev.ToolInputStarted,
+        ev.ToolInputEnded,
+        ev.ToolCalled,
+        ev.ToolApprovalRequested,
+        ev.ToolApproved,
+        ev.OpaqueReceived,
+        ev.UnknownEvent,
+    }
+)
+"""Events that change nothing of what is unfinished: what comes while a step runs, and approvals."""
+
+
+@final
+class Trial:
+    """The transcript as it will be when the events of a batch are stored."""
+
+    def __init__(self, start: msg.Transcript) -> None:
+        self._builder = Builder(start)
+        self._unfinished: tuple[msg.Unfinished, ...] | None = None
+
+    def apply(self, event: StoredEvent) -> Outcome:
+        """Apply one event that is to be stored."""
+        if event.__class__ not in _CONTENT and not self._is_result_of_open_call(event):
+            self._unfinished = None
+        return self._builder.apply(event)
+
+    def unfinished(self) -> tuple[msg.Unfinished, ...]:
+        """
+        Return `Transcript.unfinished` after the events.
+
+        It is the same from the start of a step to its end, however many events come between.
+        """
+        if self._unfinished is None:
+            self._unfinished = self._builder.transcript.unfinished()
+        return self._unfinished
+
+    def _is_result_of_open_call(self, event: StoredEvent) -> bool:
+        """Return whether an event is the result of a call that the app did not start, of a message that runs."""
+        if self._unfinished is None or not isinstance(event, ev.ToolSuccess | ev.ToolFailed):
+            return False
+        left = [each for each in self._unfinished if each.message_id == event.message_id]
+        calls = {each.call_id for each in left if each.awaits is msg.Awaits.PROVIDER}
+        return None in calls and event.call_id not in calls
 
 
 @final
@@ -22,7 +82,7 @@ class Batch:
 
     events: tuple[StoredEvent, ...]
     after: int  # `seq` of the record before them
-    dry_run: Builder  # has applied them
+    trial: Trial  # has applied them
 
 
 @final
@@ -32,7 +92,7 @@ class Projection:
     def __init__(self) -> None:
         self._builder = Builder()
         self._transcript: msg.Transcript | None = None
-        self._reusable: tuple[int, Builder] | None = None
+        self._reusable: tuple[int, Trial] | None = None
 
     @property
     def transcript(self) -> msg.Transcript:
@@ -66,14 +126,37 @@ class Projection:
         self._transcript = None
         return self._builder.apply(item)
 
-    def dry_run(self) -> Builder:
-        """Return a builder at the current state, to try durable events on; a `committed` one is used again."""
+    def trial(self) -> Trial:
+        """Return a trial at the current state; a `committed` one is used again."""
         reusable, self._reusable = self._reusable, None
-        return reusable[1] if reusable is not None and reusable[0] == self.seq else Builder(self.transcript)
+        return reusable[1] if reusable is not None and reusable[0] == self.seq else Trial(self.transcript)
 
     def committed(self, batch: Batch) -> None:
-        """Keep the builder of *batch* for the next dry run: its records were stored and applied here."""
-        self._reusable = (self.seq, batch.dry_run)
+        """Keep the trial of *batch* for the next one: its records were stored and applied here."""
+        self._reusable = (self.seq, batch.trial)
+
+    def admit(self, events: Sequence[Event]) -> Batch:
+        """
+        Return a batch of *events* without duplicates.
+
+        Raises:
+            LocalProtocolError: One is live, or out of place.
+
+            TypeError: One is something else.
+        """
+        trial = self.trial()
+        kept: list[StoredEvent] = []
+        for event in events:
+            if not isinstance(event, STORED):
+                if isinstance(event, ev.LIVE_EVENTS):
+                    raise LocalProtocolError(f"{describe(event)} is a live event; append durable events only")
+                raise TypeError(f"expected an event, got {type(event).__name__}")
+            outcome = trial.apply(event)
+            if outcome in KEPT:
+                kept.append(event)
+            elif outcome is not Outcome.DUPLICATE:
+                raise LocalProtocolError(explain(event, outcome))
+        return Batch(tuple(kept), self.seq, trial)
 
     def recorded(self) -> msg.Transcript:
         """Return the transcript of the records alone, without the live events since."""

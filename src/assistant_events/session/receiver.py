@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Final, cast, final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, cast, final
 
 from assistant_events import events as ev
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.errors import LocalProtocolError
+from assistant_events.events import is_durable
 from assistant_events.lifecycle import Outcome
 from assistant_events.session.answers import BYTES, Source
-from assistant_events.session.projection import Batch, Projection
+from assistant_events.session.projection import KEPT, Batch, Projection
 from assistant_events.session.transport_errors import abortion, transport_error
 from assistant_events.stores.contract import StoredEvent
 from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import traceback_text
-
-STORED: Final = (*ev.DURABLE_EVENTS, ev.UnknownEvent)
-"""Classes of events that a log can contain."""
-
-KEPT: Final = frozenset({Outcome.APPLIED, Outcome.IGNORED})
-"""Outcomes of events that are stored: events in place, and events unknown to this version."""
 
 _FROM_OUTSIDE: Final = (ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted, ev.ToolSuccess, ev.ToolFailed)
 """Events that other writers may append to a message while it is being received."""
 
 _LIVE: Final = frozenset[type](ev.LIVE_EVENTS)
 _DELTAS: Final = frozenset[type]({ev.TextDelta, ev.ReasoningDelta, ev.MediaDelta, ev.ToolInputDelta})
+
+_EXPECTED: Final = _DELTAS.union(ev.DURABLE_EVENTS, (ev.UnknownEvent,))
+"""Events that apply when what comes before them has applied."""
 
 _STARTS: Final = (ev.StepStarted, ev.StepRestarted)
 
@@ -41,7 +40,7 @@ class StreamReceiver:
     """
     Collects the events of an answer, and decides which of them are stored and passed on.
 
-    `read` and `abort` collect. What is passed on comes from `pass_live`, or from `accept` with the
+    `take`, `end` and `abort` collect. What is passed on comes from `take`, from `pass_live`, or from `accept` with the
     records of the batch of `plan`.
     """
 
@@ -62,38 +61,43 @@ class StreamReceiver:
         self._contested = False
         self._refusable = True  # nothing but the start of the first answer has come
         self._rival: str | None = None  # the message of another writer that began to answer first
+        self._has_dropped = False  # some of the pending events would not have applied
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
 
     # -- collecting
 
-    async def read(self) -> None:
-        """Read and collect the next events."""
-        try:
-            item = await self.source.read()
-        except StopAsyncIteration:
-            self._close(None)
-        except Exception as error:  # noqa: BLE001 - becomes the error of the message
-            info = transport_error(error)
-            if info.kind == ErrorKind.UNKNOWN:
-                # It may be a bug of the app, which only the traceback locates.
-                name = self.source.answer.message_id
-                _log.warning("the stream of message %r raised\n%s", name, traceback_text(error))
-            self._close(info)
-        else:
-            self._take(item)
+    def take(self, item: object) -> list[ev.LiveEvent] | None:
+        """
+        Take what the source has given. Return deltas that come alone, to be passed on at once, and collect all else.
 
-    def _take(self, item: object) -> None:
-        decoder = self.source.decoder
-        if decoder is None:
-            events = cast("list[ev.Event]", item)  # the result of `read`
-        elif isinstance(item, BYTES):
-            events = decoder.feed(cast("bytes", item))
-        elif isinstance(item, str):
-            raise TypeError("chunks: expected bytes or parsed events, got str; iterate over bytes, not text or lines")
-        else:
-            events = decoder.feed_event(item)
+        Nearly all chunks of a live stream hold one delta. `None` when events were collected, or no more will come.
+        """
+        # Any: events, as the source gives them when it has no decoder. A call of `cast` would count here.
+        events: Any = item
+        source = self.source
+        if (decoder := source.decoder) is not None:
+            events = decoder.feed(item) if item.__class__ is bytes else _decoded(decoder, item)
+        if source.answer.terminal:
+            self.finished = True
+        elif self._restart is None and not self.ended_by_others:
+            is_live = events[0].__class__ in _DELTAS if len(events) == 1 else _DELTAS.issuperset(map(type, events))
+            if is_live:
+                self._projection.extend(events)  # no other writer closes a fragment without ending the stream
+                return events  # type: ignore[no-any-return]
         self._collect(events)
-        self.finished = self.source.answer.terminal
+        return None
+
+    def end(self, reason: Exception) -> None:
+        """Collect the events that end the answer: what the source has raised is its error, or its end."""
+        if isinstance(reason, StopAsyncIteration | StopIteration):
+            self._close(None)
+            return
+        info = transport_error(reason)
+        if info.kind == ErrorKind.UNKNOWN:
+            # It may be a bug of the app, which only the traceback locates.
+            name = self.source.answer.message_id
+            _log.warning("the stream of message %r raised\n%s", name, traceback_text(reason))
+        self._close(info)
 
     def abort(self, reason: BaseException | None) -> None:
         """End the stream because the caller left, with an exception or without. What has not begun leaves nothing."""
@@ -153,26 +157,27 @@ class StreamReceiver:
             self.give_up()
             self.ended_by_others = True
             raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
-        trial = self._projection.dry_run()
-        planned: list[ev.Event] = []
+        trial, stored = self._projection.trial(), len(self._stored)
         sent: list[StoredEvent] = []
-        stored = len(self._stored)
-        for event in self.pending:
-            if isinstance(event, STORED):
-                if stored:
-                    stored -= 1
-                elif trial.apply(event) in KEPT:
-                    sent.append(event)
-                elif isinstance(event, ev.StepStarted):
-                    self.give_up()
-                    raise LocalProtocolError(
-                        f"message {event.message_id!r} exists already; "
-                        "to continue it, pass the message as prior to the decoder; otherwise use another id"
-                    )
-                else:
-                    continue
-            planned.append(event)
-        self.pending = planned
+        dropped: set[int] = set()
+        for at, event in enumerate(self.pending):
+            if not is_durable(event):
+                continue
+            if stored:
+                stored -= 1
+            elif trial.apply(event) in KEPT:
+                sent.append(event)
+            elif isinstance(event, ev.StepStarted):
+                self.give_up()
+                raise LocalProtocolError(
+                    f"message {event.message_id!r} exists already; "
+                    "to continue it, pass the message as prior to the decoder; otherwise use another id"
+                )
+            else:
+                dropped.add(at)
+        if dropped:
+            self._has_dropped = True
+            self.pending = [event for at, event in enumerate(self.pending) if at not in dropped]
         self.sent = Batch(tuple(sent), self._projection.seq, trial)
         return self.sent
 
@@ -183,41 +188,45 @@ class StreamReceiver:
 
     def accept(self, batch: Batch, records: Sequence[ev.Record]) -> tuple[list[ev.Event], list[int]]:
         """Apply the stored *records* of *batch*; return the events to pass on, and the `seq` of the durable ones."""
-        places, new = list(self._stored), iter(records)
-        stored = len(places)
-        passed_on: list[ev.Event] = []
-        for event in self.pending:
-            if not isinstance(event, STORED):
-                if self._projection.apply(event) is Outcome.APPLIED:
-                    passed_on.append(event)
-                continue
-            if stored:
-                stored -= 1
-            else:
-                record = next(new)
-                self._projection.apply(record)
-                places.append(record.seq)
-            self.message_ids.add(event.message_id)
-            passed_on.append(event)
+        places, new = [*self._stored, *[record.seq for record in records]], iter(records)
+        self.message_ids.update([event.message_id for event in batch.events])
+        if self._stored or self._has_dropped or not _EXPECTED.issuperset(map(type, self.pending)):
+            passed_on = self._apply_each(new)
+        else:  # all of it is in place
+            passed_on = self.pending
+            self._projection.extend([next(new) if event.durable else event for event in passed_on])
         self._refusable = self._refusable and all(isinstance(event, _STARTS) for event in passed_on)
         self.pending = []
         self._stored = []
+        self._has_dropped = False
         self.sent = None
         self.parked = False
         self._projection.committed(batch)
         return passed_on, places
 
-    def pass_live(self) -> list[ev.Event] | None:
-        """Return the events to pass on when all pending ones are live; `None` when some have to be stored first."""
-        classes = {event.__class__ for event in self.pending}
-        if not classes <= _LIVE:
-            return None
-        passed_on, self.pending = self.pending, []
-        if classes <= _DELTAS:
-            self._projection.extend(passed_on)  # no other writer closes a fragment without ending the stream
-        else:
-            passed_on = [event for event in passed_on if self._projection.apply(event) is Outcome.APPLIED]
+    def _apply_each(self, new: Iterator[ev.Record]) -> list[ev.Event]:
+        """Apply the pending events, the durable ones as their records; return those that are in place."""
+        stored = len(self._stored)
+        passed_on: list[ev.Event] = []
+        for event in self.pending:
+            if not is_durable(event):
+                if self._projection.apply(event) is Outcome.APPLIED:
+                    passed_on.append(event)
+                continue
+            if stored:  # is applied already
+                stored -= 1
+                self.message_ids.add(event.message_id)
+            else:
+                self._projection.apply(next(new))
+            passed_on.append(event)
         return passed_on
+
+    def pass_live(self) -> list[ev.LiveEvent] | None:
+        """Return the events to pass on when all pending ones are live; `None` when some have to be stored first."""
+        if not _LIVE.issuperset(map(type, self.pending)):
+            return None
+        pending, self.pending = cast("list[ev.LiveEvent]", self.pending), []
+        return [event for event in pending if self._projection.apply(event) is Outcome.APPLIED]
 
     # -- what others write
 
@@ -308,3 +317,11 @@ class Receivers:
         """Inform all receivers of *records* that none of them has written."""
         for receiver in self._all:
             receiver.notice(records)
+
+
+def _decoded(decoder: DecoderBase, item: object) -> list[ev.Event]:
+    if isinstance(item, BYTES):
+        return decoder.feed(cast("bytes", item))
+    if isinstance(item, str):
+        raise TypeError("chunks: expected bytes or parsed events, got str; iterate over bytes, not text or lines")
+    return decoder.feed_event(item)

@@ -7,15 +7,16 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from datetime import datetime
-from typing import Any, Self, TypeVar, Unpack, final
+from typing import Any, Self, TypeVar, Unpack, cast, final
 
 from assistant_events.events import DurableEvent, LiveEvent, ToolProgress, UnknownEvent
 from assistant_events.session.answers import Client, async_source
 from assistant_events.session.core import Core
 from assistant_events.session.options import Meta, Records, SessionOptions
 from assistant_events.session.publisher import FLUSH_S
-from assistant_events.session.streams import EventStream, to_the_end
+from assistant_events.session.streams import EventStream, finished, to_the_end
 from assistant_events.stores import AsyncStore, Store
+from assistant_events.stores.contract import never_waits
 from assistant_events.values import ContentInput
 
 _T = TypeVar("_T")
@@ -38,6 +39,7 @@ class Session(Core[EventStream]):
     _stream_class = EventStream
     _where: Store | AsyncStore
     _lock: asyncio.Lock
+    _never_waits: bool
     _flush_timer: asyncio.TimerHandle | None = None
     _checkpoint_timer: asyncio.TimerHandle | None = None
     _writing: asyncio.Task[None] | None = None
@@ -49,7 +51,7 @@ class Session(Core[EventStream]):
 
         Args:
             store: Where the session is stored. An `AsyncStore` runs in its own thread, any other in the threads of the
-                event loop; neither blocks the loop.
+                event loop, and one that never waits, as `MemoryStore`, in the loop itself: nothing blocks it.
 
             session_id: Any non-empty string. An unknown session is empty; its first batch creates it.
 
@@ -58,7 +60,7 @@ class Session(Core[EventStream]):
         Every method raises `StoreError` when the store fails.
         """
         session = cls._new(store, session_id, options)
-        session._where, session._lock = store, asyncio.Lock()
+        session._where, session._lock, session._never_waits = store, asyncio.Lock(), never_waits(store)
         await session._alone(session._open())
         return session
 
@@ -173,7 +175,7 @@ class Session(Core[EventStream]):
 
             meta: See `append`.
         """
-        return await self._alone(self._stop(client, meta))
+        return await to_the_end(self._stop(client, meta))
 
     async def show(self, *events: LiveEvent) -> None:
         """Apply live events of the app, such as the progress of a call, to the transcript. They are not stored."""
@@ -207,6 +209,9 @@ class Session(Core[EventStream]):
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.
+        if self._never_waits:
+            return finished(work)  # at once: no other operation comes between, and no cancellation
+
         async def alone() -> _T:
             async with self._lock:
                 return await work
@@ -215,6 +220,8 @@ class Session(Core[EventStream]):
 
     async def _call(self, request: Callable[[Store], _T]) -> _T:
         where = self._where
+        if self._never_waits:
+            return request(cast("Store", where))
         if isinstance(where, AsyncStore):
             answer = where.submit(request, where.store)
         else:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias, final
 
 import attrs
 
 from assistant_events.adapters.encoder import Encoded
-from assistant_events.events import Event
+from assistant_events.events import Event, LiveEvent
 from assistant_events.session.answers import Source
 from assistant_events.session.receiver import Receivers, StreamReceiver
 
-Keep: TypeAlias = Callable[[StreamReceiver], Awaitable[tuple[list[Event], list[int]]]]
+Stored: TypeAlias = tuple[Sequence[Event], Sequence[int]]
+"""Events to pass on, and the `seq` of the durable ones."""
 
 
 class Hold(Protocol):
@@ -32,10 +33,10 @@ class StreamCalls:
 
     receivers: Receivers
 
-    pass_live: Callable[[StreamReceiver], list[Event] | None]
-    """Returns the events to pass on when nothing has to be stored first, `None` otherwise."""
+    store: Callable[[StreamReceiver], Awaitable[Stored]]
+    """Stores what a receiver has, as far as that is durable."""
 
-    keep: Keep
-    """Stores what a receiver has. Returns the events to pass on, and the `seq` of the durable ones."""
+    streamed: Callable[[Sequence[LiveEvent]], None] | None
+    """Is called with live events that were passed on; `None` where nothing depends on them."""
 
     hold: Hold

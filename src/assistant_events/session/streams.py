@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from typing import Any, Self, TypeVar, final
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
+from types import AsyncGeneratorType
+from typing import Any, Self, TypeVar, cast, final
 
 from assistant_events.adapters.encoder import Encoded
 from assistant_events.errors import LocalProtocolError
@@ -34,8 +35,7 @@ class AnswerStream:
         self._client = client
         self._calls = calls
         self._receiver: StreamReceiver | None = None
-        self._unread: Iterator[Event] = iter(())
-        self._places: Iterator[int] | None = None  # of the durable events among them; `None` when all are live
+        self._given: AsyncGeneratorType[Event, None] | None = None
 
     @property
     def answer(self) -> Answer:
@@ -63,35 +63,52 @@ class AnswerStream:
             await self._calls.hold(held=False)
             raise
 
-    async def _next(self) -> bool:  # whether there are more events
-        receiver = self._entered()
+    def _events(self) -> AsyncGenerator[Event]:
+        """Return the iterator over the events; another one when an exception has ended it."""
+        if self._given is None or self._given.ag_frame is None:
+            self._given = cast("AsyncGeneratorType[Event, None]", self._give())
+        return self._given
+
+    async def _give(self) -> AsyncGenerator[Event]:
+        receiver, streamed = self._entered(), self._calls.streamed
         if not receiver.active:
             raise LocalProtocolError("the block of the stream was left")
-        while True:
-            if receiver.ended_by_others:
-                await self._stop(receiver, self._target)
-                return False
-            if receiver.pending:
-                chained = self.request is not None and self.request.mode != "full"
-                if chained and (refusal := receiver.refusal) is not None:
-                    await receiver.source.close()
-                    source, self.request = await self._ask(True)
-                    receiver.ask_again(source, refusal)
-                elif await self._store(receiver):
-                    return True
-            elif receiver.finished:
-                return False
-            else:
-                await receiver.read()
+        while (settled := await self._settle(receiver)) is not None:
+            events, seqs = settled
+            for event in events:
+                if event.durable:
+                    self.seq = next(seqs)
+                yield event
+            # Nearly all chunks of a live stream hold one delta: what is done for each of them is here and in `take`.
+            source = receiver.source
+            while not (receiver.finished or receiver.ended_by_others):
+                try:
+                    item = await source.read() if source.waits else source.read()
+                except Exception as error:  # noqa: BLE001 - becomes the error of the message, or is the end
+                    receiver.end(error)
+                    break
+                if (live := receiver.take(item)) is None:
+                    break
+                if streamed is not None:
+                    streamed(live)
+                for event in live:
+                    yield event
 
-    async def _store(self, receiver: StreamReceiver) -> bool:
-        # Live events do not wait for the store: no batch depends on them.
-        events, self._places = self._calls.pass_live(receiver), None
-        if events is None:
-            events, places = await self._calls.keep(receiver)
-            self._places = iter(places)
-        self._unread = iter(events)
-        return bool(events)
+    async def _settle(self, receiver: StreamReceiver) -> tuple[Sequence[Event], Iterator[int]] | None:
+        """Store what was collected. Return events to give, and the `seq` of the durable ones; `None` at the end."""
+        if receiver.ended_by_others:
+            await self._stop(receiver, self._target)
+            return None
+        if not receiver.pending:
+            return None if receiver.finished else ((), iter(()))
+        chained = self.request is not None and self.request.mode != "full"
+        if chained and (refusal := receiver.refusal) is not None:
+            await receiver.source.close()
+            source, self.request = await self._ask(True)
+            receiver.ask_again(source, refusal)
+            return (), iter(())
+        events, places = await self._calls.store(receiver)
+        return events, iter(places)
 
     @property
     def _target(self) -> object:
@@ -114,7 +131,7 @@ class AnswerStream:
             if not receiver.finished and not receiver.ended_by_others:
                 receiver.abort(reason)
             if receiver.pending:
-                await self._store(receiver)
+                await self._calls.store(receiver)
             if receiver.ended_by_others:
                 await self._stop(receiver, target)
         except Exception as error:
@@ -122,8 +139,9 @@ class AnswerStream:
                 raise
             reason.add_note(f"message {self.answer.message_id!r} could not be closed: {error}")
         finally:
-            self._unread = iter(())  # what closed the message is not given to anyone
             self._calls.receivers.leave(receiver)
+            if self._given is not None and not self._given.ag_running:
+                await self._given.aclose()
 
     async def _close(self) -> None:
         try:
@@ -141,14 +159,11 @@ class EventStream(AnswerStream, AsyncIterator[Event]):
         await self._enter()
         return self
 
-    async def __anext__(self) -> Event:
-        while True:
-            for event in self._unread:
-                if self._places is not None and event.durable:
-                    self.seq = next(self._places)
-                return event
-            if not await self._next():
-                raise StopAsyncIteration
+    def __aiter__(self) -> AsyncGenerator[Event]:
+        return self._events()
+
+    def __anext__(self) -> Coroutine[Any, Any, Event]:
+        return self._events().__anext__()
 
     async def __aexit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         try:
@@ -166,13 +181,10 @@ class SyncEventStream(AnswerStream, Iterator[Event]):
         return self
 
     def __next__(self) -> Event:
-        while True:
-            for event in self._unread:
-                if self._places is not None and event.durable:
-                    self.seq = next(self._places)
-                return event
-            if not finished(self._next()):
-                raise StopIteration
+        try:
+            return finished(self._events().__anext__())
+        except StopAsyncIteration:
+            raise StopIteration from None
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         try:

@@ -85,7 +85,7 @@ class SyncSession(Core[SyncEventStream]):
 
     def stop(self, client: Client | None = None, *, meta: Meta = None) -> Records:
         """See `Session.stop`."""
-        return finished(self._alone(self._stop(client, meta)))
+        return finished(self._stop(client, meta))
 
     def show(self, *events: LiveEvent) -> None:
         """See `Session.show`."""

@@ -356,6 +356,17 @@ class Store(Protocol):
     ) -> None: ...
 
 
+def never_waits(store: object) -> bool:
+    """
+    Return whether the class of a store declares `never_waits = True`, as `MemoryStore` does.
+
+    Its calls wait for nothing: no disk, no network, no lock that is held for longer than a call. A `Session` makes them
+    in its event loop, where each takes some microseconds; those of any other store it makes in a thread, which takes a
+    hundred. Only the class itself counts: its subclasses may wait, and so may objects that pass calls on to it.
+    """
+    return vars(type(store)).get("never_waits") is True
+
+
 def utc_now() -> datetime:
     """Return the current time: the default clock of a store."""
     return datetime.now(UTC)

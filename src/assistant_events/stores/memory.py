@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count
-from typing import Self, final
+from typing import ClassVar, Self, final
 
 import attrs
 
@@ -34,6 +34,9 @@ class MemoryStore:
 
     It keeps references to the events, so equal media share memory only where they are the same object.
     """
+
+    never_waits: ClassVar[bool] = True
+    """See `assistant_events.stores.contract.never_waits`."""
 
     def __init__(self, *, clock: Callable[[], datetime] = contract.utc_now) -> None:
         self._clock = clock
