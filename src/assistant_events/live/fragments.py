@@ -6,11 +6,17 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-import attrs
-
 from assistant_events import events as ev
-from assistant_events.events import DeltaEvent, LiveEvent, Record
-from assistant_events.stores.checkpoints import STARTS, Fragment, closed_fragments, cut_delta, fragment_of
+from assistant_events.events import DeltaEvent, Event, LiveEvent, Record
+from assistant_events.stores.checkpoints import (
+    ENDS,
+    STARTS,
+    Fragment,
+    closed_fragments,
+    cut_delta,
+    fragment_of,
+    with_piece,
+)
 
 
 @final
@@ -44,8 +50,8 @@ class OpenFragments:
             self._end_calls(record.seq, lambda message_id, _: message_id not in self._messages)
         elif self or kind is not None:
             self._note(name)
-        for fragment in closed_fragments(self._texts, (event,), lambda: self._messages):
-            del self._texts[fragment]
+        if self._texts:
+            self._close(name, event)
         if kind is not None:
             self._texts[Fragment(name, kind, getattr(event, "call_id", ""))] = _Text(record.seq)
         elif isinstance(event, ev.ToolSuccess | ev.ToolFailed):
@@ -92,6 +98,13 @@ class OpenFragments:
         found += [event for index, event in self._progress.values() if since is None or index >= since]
         return found
 
+    def _close(self, message_id: str, event: Event) -> None:
+        if (ended := ENDS.get(type(event))) is not None:
+            self._texts.pop(Fragment(message_id, ended, getattr(event, "call_id", "")), None)
+            return
+        for fragment in closed_fragments(self._texts, (event,), lambda: self._messages):
+            del self._texts[fragment]
+
     def _end_calls(self, seq: int, ended: Callable[[str, str], bool]) -> None:
         self._settled = seq
         self._progress = {key: value for key, value in self._progress.items() if not ended(*key)}
@@ -134,4 +147,4 @@ class _Text:
         pieces = self._pieces[at:]
         if not pieces or self._first is None:
             return None
-        return attrs.evolve(self._first, offset=self._offsets[at], delta=pieces[0][:0].join(pieces))
+        return with_piece(self._first, self._offsets[at], pieces[0][:0].join(pieces))

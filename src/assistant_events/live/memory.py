@@ -78,9 +78,7 @@ class MemoryLive:
             return
         given = items if isinstance(items, list) else list(items)
         if get_ident() == self._thread:
-            topic = self._topics.get(session_id)
-            if topic is None or not topic.continues(given, after, token):
-                self._take(session_id, given, after, token)
+            self._take(session_id, given, after, token)
         else:
             with suppress(RuntimeError):  # the loop has been closed
                 loop.call_soon_threadsafe(self._take, session_id, given, after, token)
@@ -97,7 +95,6 @@ class MemoryLive:
         if Record in map(type, items):
             for item in items:
                 if isinstance(item, Record):
-                    self._flush(topic)
                     self._add_record(topic, item)
                     after = item.seq
                 else:
@@ -111,6 +108,8 @@ class MemoryLive:
         self._forget_idle(topic)
 
     def _add_record(self, topic: Topic, record: Record) -> None:
+        if topic.pending:
+            self._flush(topic)
         known = topic.seq or 0
         if record.seq == known + 1:
             topic.add_record(record)
@@ -138,7 +137,7 @@ class MemoryLive:
             seq, index = after, -1  # of the last record, and of the next item
             while not topic.is_ended():
                 if index >= topic.next:
-                    await topic.changed.wait()
+                    await topic.change()
                 elif index >= topic.first:
                     item = topic.items[index - topic.first]
                     seq = item.seq if isinstance(item, Record) else seq

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final, final
 
 import attrs
@@ -12,9 +13,12 @@ from assistant_events.errors import StoreError
 from assistant_events.events import Frame, LiveEvent, Record, ToolProgress
 from assistant_events.live.fragments import OpenFragments
 from assistant_events.stores.checkpoints import cut_delta, join_deltas
+from assistant_events.values.construct import constructor
 
 FLUSH_SIZE: Final = 2 * 1024
 """Characters, or bytes of media, after which pending events are flushed at once."""
+
+_frame: Callable[..., Frame] = constructor(Frame)
 
 _MAX_FRAME_SIZE: Final = 64 * 1024
 """Characters, or bytes of media, in one frame."""
@@ -36,8 +40,8 @@ class Topic:
 
     watchers: int = 0
 
-    changed: asyncio.Event = attrs.field(factory=asyncio.Event)
-    """Wakes the subscribers."""
+    waiting: list[asyncio.Future[None]] = attrs.field(factory=list[asyncio.Future[None]])
+    """Subscribers that wait for the next item."""
 
     ended: bool = False
 
@@ -98,20 +102,6 @@ class Topic:
             self.forget_open()
         return token == self.token
 
-    def continues(self, items: Sequence[Record | LiveEvent], after: int, token: int | None) -> bool:
-        """Collect a delta that comes alone, behind pending ones of its class; return `False` for anything else."""
-        if len(items) != 1 or not self.pending or (token is not None and token != self.token):
-            return False
-        (seq, events), item = self.pending[-1], items[0]
-        if type(item) is not type(events[-1]) or seq != after or isinstance(item, Record | ToolProgress):
-            return False
-        size = self.pending_size + len(item.delta)
-        if size >= FLUSH_SIZE:
-            return False
-        events.append(item)
-        self.pending_size, self.quiet = size, False
-        return True
-
     def collect(self, events: Sequence[LiveEvent], after: int) -> None:
         """Keep live events until they are flushed."""
         last, first = events[-1], events[0]
@@ -143,7 +133,7 @@ class Topic:
         seq = self.seq or 0
         for piece in _pieces(join_deltas(events)):
             if new := self.fragments.add(piece, self.next, after=after, is_last=after == seq):
-                self._add(Frame(session_id=self.session_id, after=seq, events=new), _size(new))
+                self._add(_frame(session_id=self.session_id, after=seq, events=tuple(new)), _size(new))
 
     def add_record(self, record: Record) -> None:
         """Emit the next record."""
@@ -178,7 +168,7 @@ class Topic:
         self.ended, self.failure = True, failure
         if self.timer is not None:
             self.timer.cancel()
-        self.changed.set()
+        self._wake()
 
     def _add(self, item: Record | Frame, size: int) -> None:
         self.next += 1
@@ -188,8 +178,24 @@ class Topic:
         self.size += size
         while len(self.items) > _MAX_ITEMS or self.size > _MAX_SIZE:
             self._drop_first()
-        self.changed.set()
-        self.changed.clear()
+        self._wake()
+
+    async def change(self) -> None:
+        """Wait for the next item, or the end."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            with suppress(ValueError):
+                self.waiting.remove(waiter)
+            raise
+
+    def _wake(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _drop_first(self) -> None:
         oldest = self.items.pop(0)
@@ -198,6 +204,10 @@ class Topic:
 
 def _pieces(events: Sequence[LiveEvent]) -> Iterator[list[LiveEvent]]:
     """Cut events into the contents of frames."""
+    if _size(events) <= _MAX_FRAME_SIZE:
+        if events:
+            yield list(events)
+        return
     piece: list[LiveEvent] = []
     size = 0
     for event in events:

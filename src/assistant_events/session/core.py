@@ -276,8 +276,10 @@ class Core(ABC, Generic[StreamT]):
             events = receiver.pass_live()
             if events is None:
                 return await self._alone(self._keep(receiver, meta))
-            self._has_streamed(events)
-            return events, []
+            if self._publisher is not None:
+                self._publisher.publish_answer(events, (), self.seq)
+            self._has_streamed()
+            return events, ()
 
         streamed = None if self._publisher is None and self._checkpoint_s is None else self._has_streamed
         return self._stream_class(ask, client, StreamCalls(self._receivers, store, streamed, self._hold))
@@ -403,14 +405,14 @@ class Core(ABC, Generic[StreamT]):
             self._publisher.publish_open()
         events, places = receiver.accept(batch, records)
         if self._publisher is not None:
-            self._publisher.publish_answer(events, places, records, batch.after)
-        self._has_streamed(())
+            self._publisher.publish_answer(events, records, batch.after)
+        self._has_streamed()
         await self._keep_snapshot()
         return events, places
 
     @abstractmethod
-    def _has_streamed(self, events: Sequence[LiveEvent]) -> None:
-        """Show and checkpoint *events*, and other open text, now or soon."""
+    def _has_streamed(self) -> None:
+        """Publish open text, and store a checkpoint of it, now or soon."""
 
     async def _commit(
         self,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast, final
+from collections.abc import Callable
+from typing import cast, final
 
 from assistant_events.events import DeltaEvent, ToolInputDelta
 from assistant_events.session.projection import Projection
 from assistant_events.values.buffers import Buffer
+from assistant_events.values.construct import constructor
 
 
 @final
@@ -41,9 +43,12 @@ class TextCursor:
 
 
 def _delta(message_id: str, key: object, buffer: Buffer[str], start: int) -> DeltaEvent:
-    piece = buffer.value()[start:]
+    piece = buffer.value()[start:]  # of checked text
     if isinstance(key, str):
-        return ToolInputDelta(message_id=message_id, call_id=key, offset=start, delta=piece)
-    # Any: the class of the deltas; a constructor takes what the class streams, text or bytes.
-    cls: Any = key
-    return cast("DeltaEvent", cls(message_id=message_id, offset=start, delta=piece))
+        return _input_delta(message_id=message_id, call_id=key, offset=start, delta=piece)
+    cls = cast("type[DeltaEvent]", key)
+    make: Callable[..., DeltaEvent] = constructor(cls)  # type: ignore[arg-type]  # a union of classes
+    return make(message_id=message_id, offset=start, delta=piece)
+
+
+_input_delta: Callable[..., ToolInputDelta] = constructor(ToolInputDelta)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, final
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby, repeat
+from operator import attrgetter
+from typing import Final, cast, final
 
-from assistant_events.events import Event, LiveEvent, Record, is_durable
+from assistant_events.events import Event, LiveEvent, Record, ToolProgress
 from assistant_events.live.contract import Live
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.projection import Projection
+from assistant_events.stores.checkpoints import join_deltas
 
 FLUSH_S: Final = 0.05
 """Seconds after which a session with an event loop publishes what has streamed."""
@@ -19,8 +22,7 @@ class Publisher:
     """
     Publishes the records of a session, and what streams.
 
-    Open text is read from the fold from time to time (`publish_open`), so that a delta costs nothing; or the deltas are
-    published as they come.
+    Open text is read from the fold from time to time (`publish_open`), so that a delta costs nothing.
     """
 
     def __init__(self, live: Live, session_id: str, projection: Projection) -> None:
@@ -48,21 +50,29 @@ class Publisher:
             self._published.advance(self._published.lengths())
             self.publish(missing, self._projection.seq)
 
-    def publish_answer(
-        self, events: Sequence[Event], places: Sequence[int], records: Sequence[Record], after: int
-    ) -> None:
+    def publish_answer(self, events: Sequence[Event], records: Sequence[Record], after: int) -> None:
         """
-        Publish what was stored of an answer.
+        Publish what was passed on of an answer; its last text is open, and left to `publish_open`.
 
         Args:
-            events: In their order; each durable one is published as its record.
+            events: In their order. Each durable one is published as its record, and deltas are joined.
 
-            places: `seq` of the durable ones.
+            records: Those of the last durable ones. The records of those before have been published.
 
-            records: Those that were stored now; earlier ones have been published.
-
-            after: `seq` of the record before them.
+            after: `seq` of the record before *records*.
         """
-        stored, seqs = {record.seq: record for record in records}, iter(places)
-        items = [stored.get(next(seqs)) if is_durable(event) else event for event in events]
-        self.publish([item for item in items if item is not None], after)
+        earlier = len(list(filter(_IS_DURABLE, events))) - len(records)
+        stored = chain(repeat(None, earlier), records)
+        items: list[Record | LiveEvent] = []
+        live: list[LiveEvent] = []
+        for is_stored, run in groupby(events, _IS_DURABLE):
+            if is_stored:
+                items += join_deltas(live)
+                items += [record for _, record in zip(run, stored, strict=False) if record is not None]
+            live = [] if is_stored else list(cast("Iterator[LiveEvent]", run))
+        items += [event for event in live if isinstance(event, ToolProgress)]
+        if items:
+            self.publish(items, after)
+
+
+_IS_DURABLE: Final = attrgetter("durable")

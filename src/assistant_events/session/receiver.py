@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any, Final, cast, final
 
 from assistant_events import events as ev
@@ -157,29 +158,28 @@ class StreamReceiver:
             self.give_up()
             self.ended_by_others = True
             raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
-        trial, stored = self._projection.trial(), len(self._stored)
-        sent: list[StoredEvent] = []
-        dropped: set[int] = set()
-        for at, event in enumerate(self.pending):
-            if not is_durable(event):
-                continue
-            if stored:
-                stored -= 1
-            elif trial.apply(event) in KEPT:
-                sent.append(event)
-            elif isinstance(event, ev.StepStarted):
+        trial = self._projection.trial()
+        stored = len(self._stored)  # so many are in the log already, from the first
+        new = [event for event in self.pending if event.durable][stored:]
+        kept = [trial.apply(event) in KEPT for event in new]
+        if not all(kept):
+            self._drop(new, [*([True] * stored), *kept])
+            new = list(compress(new, kept))
+        self.sent = Batch(tuple(new), self._projection.seq, trial)
+        return self.sent
+
+    def _drop(self, new: list[StoredEvent], kept: list[bool]) -> None:
+        """Drop those pending durable events that are not *kept*: they would not apply."""
+        for event in compress(new, [not is_kept for is_kept in kept[len(self._stored) :]]):
+            if isinstance(event, ev.StepStarted):
                 self.give_up()
                 raise LocalProtocolError(
                     f"message {event.message_id!r} exists already; "
                     "to continue it, pass the message as prior to the decoder; otherwise use another id"
                 )
-            else:
-                dropped.add(at)
-        if dropped:
-            self._has_dropped = True
-            self.pending = [event for at, event in enumerate(self.pending) if at not in dropped]
-        self.sent = Batch(tuple(sent), self._projection.seq, trial)
-        return self.sent
+        flags = iter(kept)
+        self.pending = [event for event in self.pending if not event.durable or next(flags)]
+        self._has_dropped = True
 
     def give_up(self) -> None:
         """Store and pass on nothing more."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from datetime import datetime
 from typing import Any, Self, TypeVar, Unpack, cast, final
 
-from assistant_events.events import DurableEvent, LiveEvent, ToolProgress, UnknownEvent
+from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
 from assistant_events.session.answers import Client, async_source
 from assistant_events.session.core import Core
 from assistant_events.session.options import Meta, Records, SessionOptions
@@ -185,12 +185,9 @@ class Session(Core[EventStream]):
         """Store a snapshot at `seq`, so that the next `open` reads only the records after it."""
         await self._alone(self._snapshot())
 
-    def _has_streamed(self, events: Sequence[LiveEvent]) -> None:
-        if self._publisher is not None:
-            if self._flush_timer is None:
-                self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
-            if ToolProgress in map(type, events):
-                self._publisher.publish([event for event in events if isinstance(event, ToolProgress)], self.seq)
+    def _has_streamed(self) -> None:
+        if self._publisher is not None and self._flush_timer is None:
+            self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
         if self._checkpoint_s is not None and self._checkpoint_timer is None:
             self._checkpoint_timer = asyncio.get_running_loop().call_later(self._checkpoint_s, self._write_checkpoint)
 
@@ -203,7 +200,7 @@ class Session(Core[EventStream]):
         self._checkpoint_timer = None
         if self._writing is not None and not self._writing.done():
             # Those that wait would be in front of everything else that the session is asked for.
-            self._has_streamed(())
+            self._has_streamed()
         elif self._checkpointed.is_behind():
             self._writing = asyncio.create_task(self._alone(self._checkpoint()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 from inspect import iscoroutinefunction
 from threading import RLock
@@ -95,9 +95,9 @@ class SyncSession(Core[SyncEventStream]):
         """See `Session.snapshot`."""
         finished(self._alone(self._snapshot()))
 
-    def _has_streamed(self, events: Sequence[LiveEvent]) -> None:
-        if events and self._publisher is not None:
-            self._publisher.publish(events, self.seq)
+    def _has_streamed(self) -> None:
+        if self._publisher is not None:
+            self._publisher.publish_open()
         if self._checkpoint_s is None:
             return
         # A timer in a thread is not needed: a provider that is silent streams nothing that could be lost.

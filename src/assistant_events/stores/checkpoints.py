@@ -13,10 +13,15 @@ from assistant_events import events as ev
 from assistant_events.events import DeltaEvent, Event, LiveEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
+from assistant_events.values.construct import constructor
 
 _OFFSET: Final = attrgetter("offset")
 _DELTA: Final = attrgetter("delta")
 _MESSAGE_ID: Final = attrgetter("message_id")
+_CALL_ID: Final = attrgetter("call_id")
+
+_FIELDS: Final = {cls: tuple([field.name for field in attrs.fields(cls)]) for cls in ev.DELTA_EVENTS}
+_MAKE: Final[Mapping[type, Callable[..., DeltaEvent]]] = {cls: constructor(cls) for cls in ev.DELTA_EVENTS}  # type: ignore[arg-type]  # a union of classes
 
 
 class Fragment(NamedTuple):
@@ -51,23 +56,37 @@ def join_deltas(events: Iterable[LiveEvent]) -> list[LiveEvent]:
 
 def _joined(deltas: list[DeltaEvent]) -> Iterator[DeltaEvent]:
     """Join deltas of one class."""
+    if len(deltas) == 1:
+        yield deltas[0]
+        return
     offsets, pieces = list(map(_OFFSET, deltas)), list(map(_DELTA, deltas))
     ends = list(map(add, offsets, map(len, pieces)))
-    is_one = not isinstance(deltas[0], ev.ToolInputDelta) and len(set(map(_MESSAGE_ID, deltas))) == 1
+    is_input = isinstance(deltas[0], ev.ToolInputDelta)
+    is_one = len(set(map(_MESSAGE_ID, deltas))) == 1 and not (is_input and len(set(map(_CALL_ID, deltas))) > 1)
+    if is_one and offsets[1:] == ends[:-1]:  # nearly always
+        yield with_piece(deltas[0], offsets[0], pieces[0][:0].join(pieces))
+        return
     owners = None if is_one else list(map(fragment_of, deltas))
     first = 0
     for at in range(1, len(deltas) + 1):
         if at < len(deltas) and offsets[at] == ends[at - 1] and (owners is None or owners[at] == owners[at - 1]):
             continue
         run = pieces[first:at]
-        yield deltas[first] if len(run) == 1 else attrs.evolve(deltas[first], delta=run[0][:0].join(run))
+        yield deltas[first] if len(run) == 1 else with_piece(deltas[first], offsets[first], run[0][:0].join(run))
         first = at
 
 
 def cut_delta(delta: DeltaEvent, start: int, end: int | None = None) -> DeltaEvent:
     """Return the part of a delta from the character, or byte, *start* of it to before *end*."""
     piece: Any = delta.delta[start:end]  # Any: text, or bytes of media
-    return attrs.evolve(delta, offset=delta.offset + start, delta=piece)
+    return with_piece(delta, delta.offset + start, piece)
+
+
+def with_piece(delta: DeltaEvent, offset: int, piece: Any) -> DeltaEvent:
+    """Return *delta* with another offset and another piece, of text or bytes that were checked before."""
+    # Any: see `constructor`.
+    values: dict[str, Any] = {name: getattr(delta, name) for name in _FIELDS[delta.__class__]}
+    return _MAKE[delta.__class__](**(values | {"offset": offset, "delta": piece}))
 
 
 def closed_fragments(
@@ -79,7 +98,7 @@ def closed_fragments(
     *messages* returns the ids of the messages after the batch. It is called when the batch rewinds one.
     """
     ended = {event.message_id for event in events if isinstance(event, _END_ALL)}
-    named = _named(events, _ENDS)
+    named = _named(events, ENDS)
     closed = [each for each in fragments if each in named or each.message_id in ended]
     if len(closed) < len(fragments) and any(isinstance(event, ev.HistoryRewound) for event in events):
         left = messages()
@@ -123,7 +142,7 @@ STARTS: Final[Mapping[type, str]] = {
     ev.CompactionStarted: ev.CompactionDelta.type,
 }
 
-_ENDS: Final[Mapping[type, str]] = {
+ENDS: Final[Mapping[type, str]] = {
     ev.TextEnded: ev.TextDelta.type,
     ev.ReasoningEnded: ev.ReasoningDelta.type,
     ev.MediaEnded: ev.MediaDelta.type,

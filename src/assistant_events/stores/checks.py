@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, OwnerError, PrunedError, StoreError
@@ -165,7 +165,7 @@ def check_time(at: object) -> datetime:
     """Return *at*; raise unless it is in UTC."""
     if not isinstance(at, datetime):
         raise TypeError(f"at: expected datetime, got {type(at).__name__}")
-    if at.utcoffset() != timedelta(0):
+    if at.tzinfo is not UTC and at.utcoffset() != timedelta(0):
         raise ValueError(f"at: expected a datetime in UTC, got {at.isoformat()}")
     return at
 

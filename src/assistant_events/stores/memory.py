@@ -387,5 +387,7 @@ class _Log:
 
     def checkpoints_after(self, batch: Sequence[Event]) -> dict[Fragment, dict[int, DeltaEvent]]:
         """Return the checkpoints without those of the fragments that *batch* closes."""
+        if not self.checkpoints:
+            return self.checkpoints
         closed = closed_fragments(self.checkpoints, batch, lambda: self.message_ids(batch))
         return {fragment: pieces for fragment, pieces in self.checkpoints.items() if fragment not in closed}
