@@ -5,11 +5,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import AssistantMessage, Awaits, fold
+from assistant_events import AssistantMessage, Awaits, ErrorInfo, RemoteRun, fold
+from assistant_events import events as ev
 from assistant_events.reducer import reconcile
 from assistant_events.session import SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore
-from assistant_events.testing import durable, prompt
+from assistant_events.testing import durable, origin, prompt
 from tests.drawn import sessions
 
 
@@ -115,6 +116,44 @@ def test_a_store_keeps_what_a_session_hands_in(batches):
                 unfinished = fold(store.read("s")).unfinished()
 
                 assert ({"s": unfinished} if unfinished else {}) == store.unfinished()
+
+
+def test_a_session_hands_in_what_each_event_changes():
+    """
+    So it is when every event is a batch: calls that the app starts and answers in their step and behind it, results of
+    the provider, an answer beside another one, a cut, a restart and a rewind.
+    """
+    run, call = RemoteRun(id="r1", kind="acme", resumable=True), {"message_id": "a1", "call_id": "c1"}
+    other, asked = {**call, "call_id": "c2"}, {**call, "call_id": "c3"}
+    log = [
+        prompt(),
+        ev.StepStarted(message_id="a1", origin=origin(), run=run),
+        ev.ToolCalled(**call, name="weather", input={}),
+        ev.ToolCalled(**other, name="search", input={}, provider_executed=True),
+        ev.ToolSuccess(**other, provider_executed=True),
+        ev.ToolStarted(**call, attempt=1),
+        ev.CompactionStarted(message_id="k1", reason="auto"),
+        ev.ToolSuccess(**call),
+        ev.CompactionEnded(message_id="k1", text="short"),
+        ev.ToolCalled(**asked, name="weather", input={}),
+        ev.StepEnded(message_id="a1", finish_reason="tool-calls"),
+        ev.ToolApprovalRequested(**asked),
+        ev.ToolApproved(**asked),
+        ev.ToolStarted(**asked, attempt=1),
+        ev.ToolFailed(**asked, error=ErrorInfo(kind="tool", message="none")),
+        ev.StepStarted(message_id="a2", origin=origin(), run=run),
+        ev.ToolCalled(message_id="a2", call_id="c1", name="weather", input={}),
+        ev.StepFailed(message_id="a2", error=ErrorInfo(kind="network", message="cut")),
+        ev.ToolFailed(message_id="a2", call_id="c1", error=ErrorInfo(kind="interrupted", message="cut")),
+        ev.HistoryRewound(message_id="a2"),
+    ]
+    with MemoryStore() as store:
+        session = SyncSession.open(store, "s")
+        for event in log:
+            session.append(event)
+            unfinished = fold(store.read("s")).unfinished()
+            assert ({"s": unfinished} if unfinished else {}) == store.unfinished(), event
+        assert len(log) == store.seq("s")
 
 
 @given(logs(), st.data())

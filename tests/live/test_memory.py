@@ -13,12 +13,13 @@ import pytest
 from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.events import Frame, Record, StepEnded, StepStarted, TextDelta, TextEnded, TextStarted
 from assistant_events.live import Live, MemoryLive
+from assistant_events.reducer import fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
 from assistant_events.testing import origin, prompt
 from assistant_events.testing.live import Publisher, Watcher
 from assistant_events.testing.virtual_loop import run
-from tests.session.scripted import CALL, Provider, line
+from tests.session.scripted import CALL, Provider, Scripted, line
 
 
 def test_it_is_a_channel():
@@ -123,6 +124,80 @@ def test_subscribers_are_given_the_same_objects():
                 return [mine is theirs for mine, theirs in zip(one.items[-2:], two.items[-2:], strict=True)]
 
     assert [True, True] == run(work())
+
+
+@pytest.mark.parametrize("kind", [Session, SyncSession])
+def test_the_deltas_of_a_batch_are_joined(kind):
+    """
+    What a chunk holds of a fragment is one delta, before the record that ends it; what is open follows the records.
+
+    Deltas of two calls that seem to continue each other are two.
+    """
+    one, two = [{"id": name, "name": "weather"} for name in ("c1", "c2")]
+    chunks = [
+        line(say="a"),
+        line(say="b") + line(said={}) + line(say="c"),
+        line(write={**one, "delta": "{"}) + line(write={**two, "delta": "{ "}),
+        line(write={**one, "delta": "}"}) + line(write={**two, "delta": "}"}) + line(think="d"),
+        line(stop="tool-calls"),
+    ]
+
+    def texts(item):
+        if isinstance(item, Record):
+            return item.event.type
+        return [(getattr(event, "call_id", ""), event.offset, event.delta) for event in item.events]
+
+    async def given():
+        for chunk in chunks:
+            yield chunk
+            await asyncio.sleep(0 if chunk is chunks[0] else 0.1)  # a flush comes in between
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live, Watcher(live) as watcher:
+            store.append("s", [prompt()])
+            await watcher.until(lambda: watcher.transcript.seq == 1, "the prompt")
+            if kind is Session:
+                session = await Session.open(store, "s", live=live)
+                async with session.decode(Scripted("a1"), given()) as events:
+                    async for _ in events:
+                        pass
+            else:
+                session = SyncSession.open(store, "s", live=live)
+                with session.decode(Scripted("a1"), chunks) as events:
+                    for _ in events:
+                        pass
+            await watcher.until(lambda: watcher.transcript == session.transcript, "the answer")
+            return [texts(item) for item in watcher.items], fold(store.read("s")) == session.transcript
+
+    inputs = [[("c2", 0, "{ ")], [("c1", 1, "}"), ("c2", 2, "}")]]
+    if kind is SyncSession:  # makes no pauses, so that nothing is flushed between
+        inputs = [sum(inputs, [])]
+    items, is_whole = run(work())
+
+    assert is_whole
+    assert items == [
+        "prompt.submitted",
+        "step.started",
+        "text.started",
+        [("", 0, "ab")],
+        "text.ended",
+        "text.started",
+        [("", 0, "c")],
+        "text.ended",
+        "tool.input.started",
+        [("c1", 0, "{")],
+        "tool.input.started",
+        *inputs,
+        "reasoning.started",
+        [("", 0, "d")],
+        "tool.input.ended",
+        "tool.called",
+        "tool.input.ended",
+        "tool.called",
+        "reasoning.ended",
+        "step.ended",
+    ]
 
 
 def test_a_session_publishes_what_it_stores_and_what_streams():

@@ -14,7 +14,7 @@ def store():
     return Store()
 
 
-@pytest.fixture(params=["async", "async, store in its own thread", "sync"])
+@pytest.fixture(params=["async", "async, store in its own thread", "async, store in the loop", "sync"])
 def open_session(request):
     """
     Opens a session with either face; what is awaited is run by the fixture.

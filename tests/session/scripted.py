@@ -177,6 +177,20 @@ class Store:
         return [event.type for event in self.events]
 
 
+class InLoop:
+    """
+    A store that never waits, and passes its calls on: a session calls it in the event loop.
+    """
+
+    never_waits = True
+
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+
 class Awaited:
     """
     `Session` with the methods of `SyncSession`, so that both pass the same tests.
@@ -257,6 +271,8 @@ def opener(face, runner, opened):
     def open_session(store, session_id="s1", **more):
         if face == "sync":
             return SyncSession.open(store, session_id, **more)
+        if face == "async, store in the loop":
+            store = InLoop(store)
         if face == "async, store in its own thread":
             store = AsyncStore(store)
             opened.append(store)

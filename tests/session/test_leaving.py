@@ -15,7 +15,7 @@ from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.testing import answer, durable, prompt, rewind
 from assistant_events.values import ErrorKind
-from tests.session.scripted import ASKS, HELLO, Provider, Scripted, Store, each, line, receive
+from tests.session.scripted import ASKS, HELLO, InLoop, Provider, Scripted, Store, each, line, receive
 
 
 def closed(session):
@@ -204,9 +204,10 @@ TURNS = {
 }
 
 
+@pytest.mark.parametrize(("passed", "steps"), [(lambda store: store, 20), (InLoop, 5)], ids=["", "in the loop"])
 @pytest.mark.parametrize("rewound", [False, True], ids=["", "rewound by another process"])
 @pytest.mark.parametrize("answers", TURNS.values(), ids=TURNS)
-def test_cancelled_at_each_step_of_the_loop(answers, rewound):
+def test_cancelled_at_each_step_of_the_loop(answers, rewound, passed, steps):
     """
     Wherever a turn is cancelled, the log is in order and nothing in it is open; the transcript is what it folds to,
     what was given is stored, and the session takes another turn.
@@ -224,7 +225,7 @@ def test_cancelled_at_each_step_of_the_loop(answers, rewound):
         asyncio.get_running_loop().set_default_executor(Inline(1))
         store, given = Store(), []
         store.append("s1", [prompt(message_id="u0"), *durable(answer("Hi", message_id="a0"))])
-        session = await Session.open(store, "s1")
+        session = await Session.open(passed(store), "s1")
         task = asyncio.create_task(turn(session, Slow(*answers), given, "u1"))
         for _ in range(count):
             await asyncio.sleep(0)
@@ -247,7 +248,7 @@ def test_cancelled_at_each_step_of_the_loop(answers, rewound):
     count = 0
     while not asyncio.run(cancelled_after(count)):
         count += 1
-    assert count > 20
+    assert count > steps
 
 
 def test_iterating_outside_of_the_block(session):
