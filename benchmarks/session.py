@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -25,8 +25,10 @@ from assistant_events.testing import answer, durable, origin, prompt
 from benchmarks.answers import ANSWERS
 from benchmarks.decode import consume
 from benchmarks.limit import parse_all
-from benchmarks.measure import Figure, Settings, compare, tracing
-from benchmarks.wire import in_chunks, interactions
+from benchmarks.measure import Figure, Settings, compare, ratio_figure, tracing
+from benchmarks.wire import CHUNK, in_chunks, interactions
+
+_T = TypeVar("_T")
 
 _SESSION_GOAL = 0.25
 _PUBLISH_GOAL = 0.3
@@ -42,13 +44,16 @@ def session_stream(settings: Settings) -> Iterator[Figure]:
     What does `async for` over the events of a session cost more than decoding and folding the same stream?
 
     The streams of `sse_to_message` in chunks of 16 KiB and, as `_live`, one event a chunk; a memory store, so that
-    SQLite does not count. The difference, over the limit.
+    SQLite does not count. The difference, over the limit. `_floor`: an `async for` over an asynchronous generator that
+    does nothing but read the same events from another one, over the same limit.
     """
     with asyncio.Runner() as runner:
         for case, chunks in _streams(settings):
             received = _running(runner, _receiver(chunks))
             difference = _Difference(received, lambda: consume(chunks), chunks)  # noqa: B023
             yield difference.figure(case, settings, _SESSION_GOAL, "async for over a session, less decode and build")
+            floor = compare(_running(runner, _floor(chunks)), lambda: parse_all(b"".join(chunks)), settings)  # noqa: B023
+            yield ratio_figure(f"{case}_floor", floor, detail="two nested async for, which give the same events")
 
 
 def live_publish(settings: Settings) -> Iterator[Figure]:
@@ -56,14 +61,15 @@ def live_publish(settings: Settings) -> Iterator[Figure]:
     What does publishing to a live channel cost more than not publishing?
 
     As `session_stream`, with a channel that has one subscriber, and 100; the difference to a session without one, over
-    the limit. Each subscriber receives everything.
+    the limit. Each subscriber receives everything. On both sides other tasks run after each 16 KiB, or a subscriber
+    would receive nothing before the end.
     """
     store = MemoryStore()
     live = MemoryLive(store, poll_s=None)
     with asyncio.Runner() as runner:
         runner.run(live.__aenter__())
         for case, chunks in _streams(settings):
-            alone = _running(runner, _receiver(chunks))
+            alone = _running(runner, _receiver(chunks, pauses=True))
             for watchers, goal in ((1, _PUBLISH_GOAL), (100, None)):
                 difference = _Difference(_running(runner, _watched(chunks, store, live, watchers)), alone, chunks)
                 detail = f"{watchers} subscribers, less none"
@@ -149,22 +155,48 @@ def _running(runner: asyncio.Runner, receive: _Receive) -> Callable[[], None]:
     return lambda: runner.run(receive())
 
 
-def _receiver(chunks: Sequence[bytes]) -> _Receive:
+def _receiver(chunks: Sequence[bytes], *, pauses: bool = False) -> _Receive:
     async def receive() -> None:
-        await _decode(await Session.open(MemoryStore(), "s"), chunks)
+        await _decode(await Session.open(MemoryStore(), "s"), _paused(chunks) if pauses else _given(chunks))
 
     return receive
 
 
-async def _decode(session: Session, chunks: Sequence[bytes]) -> None:
-    async with session.decode(dialect.decoder("m1"), _given(chunks)) as events:
+def _floor(chunks: Sequence[bytes]) -> _Receive:
+    decoder = dialect.decoder("m1")
+    fed = [decoder.feed(chunk) for chunk in chunks]
+
+    async def events() -> AsyncIterator[ev.Event]:
+        async for each in _given(fed):
+            for event in each:
+                yield event
+
+    async def receive() -> None:
+        async for _ in events():
+            pass
+
+    return receive
+
+
+async def _decode(session: Session, chunks: AsyncIterator[bytes]) -> None:
+    async with session.decode(dialect.decoder("m1"), chunks) as events:
         async for _ in events:
             pass
 
 
-async def _given(chunks: Sequence[bytes]) -> AsyncIterator[bytes]:
+async def _given(chunks: Sequence[_T]) -> AsyncIterator[_T]:
     for chunk in chunks:
         yield chunk
+
+
+async def _paused(chunks: Sequence[bytes]) -> AsyncIterator[bytes]:
+    size = 0
+    for chunk in chunks:
+        yield chunk
+        size += len(chunk)
+        if size >= CHUNK:
+            size = 0
+            await asyncio.sleep(0)
 
 
 def _watched(chunks: Sequence[bytes], store: MemoryStore, live: MemoryLive, watchers: int) -> _Receive:
@@ -177,7 +209,7 @@ def _watched(chunks: Sequence[bytes], store: MemoryStore, live: MemoryLive, watc
     async def receive() -> None:
         name = "s"
         watching = [asyncio.create_task(watch(name)) for _ in range(watchers)]
-        await _decode(await Session.open(store, name, live=live), chunks)
+        await _decode(await Session.open(store, name, live=live), _paused(chunks))
         await asyncio.gather(*watching)
         store.delete(name)
 

@@ -38,7 +38,7 @@ CASES = {
     "converters_message": {"dump", "load"},
     "sqlite_append": {f"{case}_{size}" for case in ("batch", "same_rows") for size in (1, 10, 100)},
     "read_and_fold": {"records"},
-    "session_stream": STREAMS | {f"{name}_live" for name in STREAMS},
+    "session_stream": {f"{name}{live}{what}" for name in STREAMS for live in ("", "_live") for what in ("", "_floor")},
     "live_publish": {f"{name}{live}_{count}" for name in STREAMS for live in ("", "_live") for count in (1, 100)},
     "live_join": {"p50_ms", "p99_ms"},
     "live_watchers": {"bytes_each", "growth", "poll_share"},

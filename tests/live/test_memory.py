@@ -172,7 +172,7 @@ def test_the_deltas_of_a_batch_are_joined(kind):
 
     inputs = [[("c2", 0, "{ ")], [("c1", 1, "}"), ("c2", 2, "}")]]
     if kind is SyncSession:  # makes no pauses, so that nothing is flushed between
-        inputs = [sum(inputs, [])]
+        inputs = [[*inputs[0], *inputs[1]]]
     items, is_whole = run(work())
 
     assert is_whole

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Collection, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable
 from contextlib import suppress
 from threading import get_ident
-from typing import Any, Final, Self, cast, final
+from typing import Any, Final, Self, TypeVar, cast, final
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
 from assistant_events.live.topic import FLUSH_SIZE, Topic
 from assistant_events.messages import Awaits
 from assistant_events.stores import AsyncStore, Store
+from assistant_events.stores.contract import never_waits
 from assistant_events.values.credentials import error_text
+
+_T = TypeVar("_T")
 
 _PAGE: Final = 256
 """Number of records per read."""
@@ -42,7 +45,7 @@ class MemoryLive:
     """
 
     def __init__(self, store: Store | AsyncStore, *, flush_s: float = 0.05, poll_s: float | None = 0.5) -> None:
-        self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
+        self._store = store if isinstance(store, AsyncStore) or never_waits(store) else AsyncStore(store)
         self._flush_s = flush_s
         self._poll_s = poll_s
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -175,10 +178,14 @@ class MemoryLive:
 
     # -- reading the store
 
+    async def _call(self, request: Callable[[Store], _T]) -> _T:
+        store = self._store
+        return await store.run(request, store.store) if isinstance(store, AsyncStore) else request(store)
+
     async def _read(self, topic: Topic, after: int) -> list[Record]:
         """Return records after *after*; new ones are emitted to all subscribers."""
-        name, store = topic.session_id, self._store.store
-        records = await self._store.run(lambda: list(store.read(name, after, limit=_PAGE)))
+        name = topic.session_id
+        records = await self._call(lambda store: list(store.read(name, after, limit=_PAGE)))
         if not records and after < (topic.seq or 0):
             self._fail(topic)
         for record in records:
@@ -189,14 +196,14 @@ class MemoryLive:
 
     async def _look(self, topic: Topic) -> None:
         """Read what is new in the store: records, and the checkpoints of what other processes receive."""
-        name, store = topic.session_id, self._store.store
+        name = topic.session_id
 
-        def look() -> tuple[int, list[DeltaEvent], int]:
+        def look(store: Store) -> tuple[int, list[DeltaEvent], int]:
             return store.seq(name), list(store.load_checkpoints(name)), store.seq(name)
 
         while not topic.ended:
             known = topic.claimed_seq
-            before, pieces, seq = await self._store.run(look)
+            before, pieces, seq = await self._call(look)
             if topic.seq is None:
                 topic.seq = seq
             if seq < known:
@@ -238,22 +245,21 @@ class MemoryLive:
                 _log.warning("session %r: its log could not be read: %s", topic.session_id, error)
 
     async def _poll(self, every_s: float) -> None:
-        store = self._store.store
-
-        def look(names: list[str]) -> tuple[dict[str, int], Collection[str]]:
+        def look(store: Store) -> tuple[dict[str, int], Collection[str]]:
             unfinished = store.unfinished().items()
             return store.seqs(names), {name for name, left in unfinished if left[0].awaits is Awaits.PROVIDER}
 
-        is_failing = False
+        names, is_failing = list[str](), False
         while True:
             await asyncio.sleep(every_s)
             topics = [topic for topic in self._topics.values() if topic.watchers or topic.quiet]
+            names = [topic.session_id for topic in topics]
             for topic in topics:
                 topic.drop_old_items()
             for topic in self._topics.values():
                 topic.quiet |= not topic.watchers  # then another process may end what is open in it
             try:
-                seqs, running = await self._store.run(look, [topic.session_id for topic in topics])
+                seqs, running = await self._call(look)
             except Exception as error:  # noqa: BLE001 - a store of others may raise anything; the next read may succeed
                 if not is_failing:
                     _log.warning("the store could not be read, and is tried again: %s", error_text(error))

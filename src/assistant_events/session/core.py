@@ -277,7 +277,7 @@ class Core(ABC, Generic[StreamT]):
             if events is None:
                 return await self._alone(self._keep(receiver, meta))
             if self._publisher is not None:
-                self._publisher.publish_answer(events, (), self.seq)
+                self._publisher.publish_answer((), events, (), self.seq)
             self._has_streamed()
             return events, ()
 
@@ -401,11 +401,10 @@ class Core(ABC, Generic[StreamT]):
         except Exception:
             receiver.parked = bool(receiver.pending)
             raise
-        if self._publisher is not None:
-            self._publisher.publish_open()
+        shown = () if self._publisher is None else self._publisher.take_open()  # before the records that end it
         events, places = receiver.accept(batch, records)
         if self._publisher is not None:
-            self._publisher.publish_answer(events, records, batch.after)
+            self._publisher.publish_answer(shown, events, records, batch.after)
         self._has_streamed()
         await self._keep_snapshot()
         return events, places

@@ -7,7 +7,7 @@ from itertools import chain, groupby, repeat
 from operator import attrgetter
 from typing import Final, cast, final
 
-from assistant_events.events import Event, LiveEvent, Record, ToolProgress
+from assistant_events.events import DeltaEvent, Event, LiveEvent, Record, ToolProgress
 from assistant_events.live.contract import Live
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.projection import Projection
@@ -46,15 +46,24 @@ class Publisher:
 
     def publish_open(self) -> None:
         """Publish what is open and was not published."""
-        if missing := self._published.missing():
-            self._published.advance(self._published.lengths())
+        if missing := self.take_open():
             self.publish(missing, self._projection.seq)
 
-    def publish_answer(self, events: Sequence[Event], records: Sequence[Record], after: int) -> None:
+    def take_open(self) -> list[DeltaEvent]:
+        """Return what is open and was not published, for the caller to publish."""
+        if missing := self._published.missing():
+            self._published.advance(self._published.lengths())
+        return missing
+
+    def publish_answer(
+        self, before: Sequence[LiveEvent], events: Sequence[Event], records: Sequence[Record], after: int
+    ) -> None:
         """
         Publish what was passed on of an answer; its last text is open, and left to `publish_open`.
 
         Args:
+            before: What was open before, of `take_open`.
+
             events: In their order. Each durable one is published as its record, and deltas are joined.
 
             records: Those of the last durable ones. The records of those before have been published.
@@ -63,7 +72,7 @@ class Publisher:
         """
         earlier = len(list(filter(_IS_DURABLE, events))) - len(records)
         stored = chain(repeat(None, earlier), records)
-        items: list[Record | LiveEvent] = []
+        items: list[Record | LiveEvent] = [*before]
         live: list[LiveEvent] = []
         for is_stored, run in groupby(events, _IS_DURABLE):
             if is_stored:
