@@ -70,7 +70,7 @@ class Publisher:
 
             after: `seq` of the record before *records*.
         """
-        earlier = len(list(filter(_IS_DURABLE, events))) - len(records)
+        earlier = sum(map(_IS_DURABLE, events)) - len(records)
         stored = chain(repeat(None, earlier), records)
         items: list[Record | LiveEvent] = [*before]
         live: list[LiveEvent] = []

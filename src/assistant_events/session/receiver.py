@@ -67,13 +67,13 @@ class StreamReceiver:
 
     # -- collecting
 
-    def take(self, item: object) -> list[ev.LiveEvent] | None:
+    def take(self, item: Any) -> list[ev.LiveEvent] | None:
         """
         Take what the source has given. Return deltas that come alone, to be passed on at once, and collect all else.
 
         Nearly all chunks of a live stream hold one delta. `None` when events were collected, or no more will come.
         """
-        # Any: events, as the source gives them when it has no decoder. A call of `cast` would count here.
+        # Any: bytes, parsed events, or events where the source has no decoder. A call of `cast` would count here.
         events: Any = item
         source = self.source
         if (decoder := source.decoder) is not None:
@@ -160,7 +160,8 @@ class StreamReceiver:
             raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
         trial = self._projection.trial()
         stored = len(self._stored)  # so many are in the log already, from the first
-        new = [event for event in self.pending if event.durable][stored:]
+        # Any: durable events. To narrow them by a call for each event would count.
+        new: list[Any] = [event for event in self.pending if event.durable][stored:]
         kept = [trial.apply(event) in KEPT for event in new]
         if not all(kept):
             self._drop(new, [*([True] * stored), *kept])
