@@ -278,7 +278,7 @@ class Core(ABC, Generic[StreamT]):
                 return await self._alone(self._keep(receiver, meta))
             if self._publisher is not None:
                 self._publisher.publish_answer((), events, (), self.seq)
-            self._has_streamed()
+            self._has_streamed(())
             return events, ()
 
         streamed = None if self._publisher is None and self._checkpoint_s is None else self._has_streamed
@@ -405,13 +405,13 @@ class Core(ABC, Generic[StreamT]):
         events, places = receiver.accept(batch, records)
         if self._publisher is not None:
             self._publisher.publish_answer(shown, events, records, batch.after)
-        self._has_streamed()
+        self._has_streamed(())
         await self._keep_snapshot()
         return events, places
 
     @abstractmethod
-    def _has_streamed(self) -> None:
-        """Publish open text, and store a checkpoint of it, now or soon."""
+    def _has_streamed(self, deltas: Sequence[LiveEvent]) -> None:
+        """Publish *deltas*, or what is open, and store a checkpoint of it, now or soon."""
 
     async def _commit(
         self,

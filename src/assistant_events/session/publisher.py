@@ -22,7 +22,8 @@ class Publisher:
     """
     Publishes the records of a session, and what streams.
 
-    Open text is read from the fold from time to time (`publish_open`), so that a delta costs nothing.
+    Open text is read from the fold from time to time (`publish_open`), so that a delta costs nothing; or the deltas are
+    published as they come.
     """
 
     def __init__(self, live: Live, session_id: str, projection: Projection) -> None:

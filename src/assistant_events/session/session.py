@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from datetime import datetime
@@ -185,7 +185,7 @@ class Session(Core[EventStream]):
         """Store a snapshot at `seq`, so that the next `open` reads only the records after it."""
         await self._alone(self._snapshot())
 
-    def _has_streamed(self) -> None:
+    def _has_streamed(self, deltas: Sequence[LiveEvent]) -> None:
         if self._publisher is not None and self._flush_timer is None:
             self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
         if self._checkpoint_s is not None and self._checkpoint_timer is None:
@@ -200,7 +200,7 @@ class Session(Core[EventStream]):
         self._checkpoint_timer = None
         if self._writing is not None and not self._writing.done():
             # Those that wait would be in front of everything else that the session is asked for.
-            self._has_streamed()
+            self._has_streamed(())
         elif self._checkpointed.is_behind():
             self._writing = asyncio.create_task(self._alone(self._checkpoint()))
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, final
 import attrs
 
 from assistant_events.adapters.encoder import Encoded
-from assistant_events.events import Event
+from assistant_events.events import Event, LiveEvent
 from assistant_events.session.answers import Source
 from assistant_events.session.receiver import Receivers, StreamReceiver
 
@@ -36,7 +36,7 @@ class StreamCalls:
     store: Callable[[StreamReceiver], Awaitable[Stored]]
     """Stores what a receiver has, as far as that is durable."""
 
-    streamed: Callable[[], None] | None
-    """Is called when deltas have been applied; `None` where nothing depends on them."""
+    streamed: Callable[[Sequence[LiveEvent]], None] | None
+    """Is called with deltas that have been applied; `None` where nothing depends on them."""
 
     hold: Hold

@@ -90,7 +90,7 @@ class AnswerStream:
                 if (live := receiver.take(item)) is None:
                     break
                 if streamed is not None:
-                    streamed()
+                    streamed(live)
                 for event in live:
                     yield event
 

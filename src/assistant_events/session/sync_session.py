@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from inspect import iscoroutinefunction
 from threading import RLock
@@ -95,8 +95,10 @@ class SyncSession(Core[SyncEventStream]):
         """See `Session.snapshot`."""
         finished(self._alone(self._snapshot()))
 
-    def _has_streamed(self) -> None:
-        if self._publisher is not None:
+    def _has_streamed(self, deltas: Sequence[LiveEvent]) -> None:
+        if self._publisher is not None and deltas:  # without a timer each is published as it comes
+            self._publisher.publish(deltas, self.seq)
+        elif self._publisher is not None:
             self._publisher.publish_open()
         if self._checkpoint_s is None:
             return
