@@ -5,9 +5,11 @@ A session stores what streams from time to time, so that a killed process loses 
 import asyncio
 import logging
 import threading
+from types import SimpleNamespace
 
 import pytest
 
+from assistant_events import TextDelta
 from assistant_events.errors import FencedError, StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.session import sync_session as face
@@ -42,7 +44,7 @@ class Lasting(MemoryStore):
         return "".join([piece.delta for piece in self.load_checkpoints("s1")])
 
 
-def stream(store, steps, *, kind=Session, **options):
+def stream(store, steps, *, kind=Session, name="a1", **options):
     """
     Receive an answer, with pauses: a step is a chunk, or seconds. Return what was stored before each pause ended.
     """
@@ -58,7 +60,7 @@ def stream(store, steps, *, kind=Session, **options):
 
     async def receive():
         session = await kind.open(store, "s1", **options)
-        async with session.decode(Scripted("a1"), chunks()) as events:
+        async with session.decode(Scripted(name), chunks()) as events:
             async for _ in events:
                 pass
 
@@ -201,6 +203,54 @@ def test_a_checkpoint_that_fails_is_written_with_the_next(caplog):
 
     assert ["", "ab"] == seen
     assert "session 's1': no checkpoint after seq 2: the disk is full" in caplog.text
+
+
+def test_a_store_that_takes_no_checkpoints_is_logged_once(caplog):
+    """
+    Of failures in a row the first one is logged, and the first one after a checkpoint that was stored.
+    """
+    store, full = Lasting(), StoreError("the disk is full")
+    store.failures = [full, full, full]
+    with caplog.at_level(logging.WARNING):
+        seen = stream(store, [*words("a", "b", "c", "d", pause=0.6), line(stop="stop")])
+        store.failures = [full]
+        stream(store, [*words("e", pause=0.6), line(stop="stop")], name="a2")
+
+    assert ["", "", "", "abcd"] == seen
+    assert ["session 's1': no checkpoint after seq 2", "session 's1': no checkpoint after seq 6"] == [
+        record.getMessage().partition(": the disk")[0] for record in caplog.records
+    ]
+
+
+def test_a_session_of_a_loop_that_has_ended():
+    """
+    What waited in an event loop that has ended, as `asyncio.run` leaves it, does not keep the next one from anything.
+    """
+    store, published = Lasting(), []
+    live = SimpleNamespace(publish=lambda _name, items, **_: published.extend(items))
+
+    async def receive(session, name):
+        async def chunks():
+            for step in (*words("a", "b", pause=0.7), line(stop="stop")):
+                if isinstance(step, bytes):
+                    yield step
+                else:
+                    await asyncio.sleep(step)
+
+        session = session or await Session.open(store, "s1", live=live)
+        await asyncio.gather(session.refresh(), session.refresh())
+        async with session.decode(Scripted(name), chunks()) as events:
+            async for _ in events:
+                pass
+        return session
+
+    session = run(receive(None, "a1"))
+    run(receive(session, "a2"))
+
+    assert ["a", "b"] * 2 == [piece.delta for piece in store.pieces]
+    assert {("a1", "a"), ("a1", "b"), ("a2", "a"), ("a2", "b")} == {
+        (each.message_id, each.delta) for each in published if isinstance(each, TextDelta)
+    }
 
 
 def test_a_slow_checkpoint_is_followed_by_what_was_asked_for():

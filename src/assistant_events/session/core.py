@@ -469,7 +469,9 @@ class Core(ABC, Generic[StreamT]):
         try:
             await self._call(lambda store: store.checkpoint(self.session_id, pieces, after=after, token=token))
         except StoreError as error:
-            _log.warning("session %r: no checkpoint after seq %d: %s", self.session_id, after, error)
+            if not self._checkpointed.is_refused:  # later ones fail for the same reason, twice a second
+                _log.warning("session %r: no checkpoint after seq %d: %s", self.session_id, after, error)
+            self._checkpointed.is_refused = True
         else:
             self._checkpointed.advance(lengths)
 

@@ -19,6 +19,9 @@ class TextCursor:
         self._projection = projection
         self._sizes: dict[Buffer[str], int] = {}
 
+        self.is_refused = False
+        """Whether the text was refused when it was handed on last."""
+
     def is_behind(self) -> bool:
         """Return whether there is text that has not been handed on."""
         sizes = self._sizes
@@ -39,7 +42,7 @@ class TextCursor:
 
     def advance(self, lengths: dict[Buffer[str], int]) -> None:
         """Note that as much has been handed on."""
-        self._sizes = lengths
+        self._sizes, self.is_refused = lengths, False
 
 
 def _delta(message_id: str, key: object, buffer: Buffer[str], start: int) -> DeltaEvent:

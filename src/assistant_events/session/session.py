@@ -30,14 +30,15 @@ class Session(Core[EventStream]):
     Events are stored before the transcript changes, and verbs return the records. If another writer has appended
     meanwhile, the session reads the new records and appends again, unless they touch what it writes.
 
-    Tasks of one event loop may share a session. When a task is cancelled, a batch that is being stored is completed,
-    and the transcript updated, before `CancelledError` propagates.
+    Tasks of one event loop may share a session, and after its end those of another one. When a task is cancelled, a
+    batch that is being stored is completed, and the transcript updated, before `CancelledError` propagates.
     """
 
     _open_with = "await Session.open"
     _source = staticmethod(async_source)
     _stream_class = EventStream
     _where: Store | AsyncStore
+    _loop: asyncio.AbstractEventLoop | None = None
     _lock: asyncio.Lock
     _never_waits: bool
     _flush_timer: asyncio.TimerHandle | None = None
@@ -60,7 +61,7 @@ class Session(Core[EventStream]):
         Every method raises `StoreError` when the store fails.
         """
         session = cls._new(store, session_id, options)
-        session._where, session._lock, session._never_waits = store, asyncio.Lock(), never_waits(store)
+        session._where, session._never_waits = store, never_waits(store)
         await session._alone(session._open())
         return session
 
@@ -186,10 +187,11 @@ class Session(Core[EventStream]):
         await self._alone(self._snapshot())
 
     def _has_streamed(self, deltas: Sequence[LiveEvent]) -> None:
+        loop = self._running_loop()
         if self._publisher is not None and self._flush_timer is None:
-            self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
+            self._flush_timer = loop.call_later(FLUSH_S, self._flush)
         if self._checkpoint_s is not None and self._checkpoint_timer is None:
-            self._checkpoint_timer = asyncio.get_running_loop().call_later(self._checkpoint_s, self._write_checkpoint)
+            self._checkpoint_timer = loop.call_later(self._checkpoint_s, self._write_checkpoint)
 
     def _flush(self) -> None:
         self._flush_timer = None
@@ -204,10 +206,19 @@ class Session(Core[EventStream]):
         elif self._checkpointed.is_behind():
             self._writing = asyncio.create_task(self._alone(self._checkpoint()))
 
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the event loop; after the end of an earlier one, what waited there is made anew."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop and (self._loop is None or not self._loop.is_running()):
+            self._loop, self._lock = loop, asyncio.Lock()
+            self._flush_timer = self._checkpoint_timer = self._writing = None
+        return loop
+
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.
         if self._never_waits:
             return finished(work)  # at once: no other operation comes between, and no cancellation
+        self._running_loop()
 
         async def alone() -> _T:
             async with self._lock:
