@@ -2,6 +2,8 @@
 Receiving while the store refuses, while others write, and while it is not known what was stored. Both faces.
 """
 
+import gc
+
 import pytest
 
 from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
@@ -115,6 +117,32 @@ def test_a_generator_is_not_closed_by_a_refusal(session, store):
         list(each(stream))
 
     assert WHOLE == [event.type for event in each(stream)]
+
+
+def test_a_stream_that_cannot_be_entered_again_is_closed(session, store):
+    """
+    The chunks of a stream that the app has dropped, or that another one has replaced, are closed.
+    """
+    closed = []
+
+    def chunks(name):
+        try:
+            yield from HELLO
+        finally:
+            closed.append(name)
+
+    dropped, replaced = (session.decode(Scripted(name), chunks(name)) for name in ("a1", "a2"))
+    for stream in (dropped, replaced):
+        store.refuse = StoreError("locked")
+        with pytest.raises(StoreError):
+            list(each(stream))
+    assert [] == closed
+    list(each(session.decode(Scripted("a2"), HELLO)))
+    assert ["a2"] == closed
+    del dropped, stream
+    gc.collect()
+
+    assert ["a2", "a1"] == closed
 
 
 def test_receiving_again_after_a_lost_answer(listener, store):

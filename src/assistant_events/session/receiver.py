@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Any, Final, cast, final
+from weakref import WeakSet
 
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
@@ -268,7 +269,8 @@ class Receivers:
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
-        self._all: list[StreamReceiver] = []
+        # Their streams keep them: one that cannot be entered again is forgotten, and so is its connection.
+        self._all: WeakSet[StreamReceiver] = WeakSet()
 
     @property
     def message_ids(self) -> set[str | None]:
@@ -281,23 +283,28 @@ class Receivers:
         open_ = [one for one in self._all if one.active and not one.ended_by_others]
         return next((one.source.answer.message_id for one in open_ if one.pending or not one.finished), None)
 
-    def begin(self, source: Source, *, sole: bool) -> StreamReceiver:
+    async def begin(self, source: Source, *, sole: bool) -> StreamReceiver:
         """Return a new receiver, unless another one receives the message."""
         name = source.answer.message_id
         if name in self.message_ids:
             raise LocalProtocolError(f"message {name!r} is being received already; leave that block first")
-        for other in [other for other in self._all if name in other.message_ids]:
-            other.parked = False  # its stream cannot be entered again
-            self._all.remove(other)
+        await self.abandon(name)
         receiver = StreamReceiver(self.projection, source, sole=sole)
-        self._all.append(receiver)
+        self._all.add(receiver)
         return receiver
 
     def leave(self, receiver: StreamReceiver) -> None:
         """End receiving; what could not be stored is kept."""
         receiver.active = False
-        if not receiver.pending and receiver in self._all:
-            self._all.remove(receiver)
+        if not receiver.pending:
+            self._all.discard(receiver)
+
+    async def abandon(self, name: str | None = None) -> None:
+        """Close what could not be stored, of all messages or of one: it cannot be received again."""
+        for one in [one for one in self._all if not one.active and (name is None or name in one.message_ids)]:
+            one.parked = False
+            self._all.discard(one)
+            await one.source.close()
 
     def confirmed_to(self, known: int) -> int:
         """Return from which `seq`, at most *known*, the log has to be read to find batches that are not confirmed."""

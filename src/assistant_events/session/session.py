@@ -70,7 +70,8 @@ class Session(Core[EventStream]):
         """
         Hold the claim of the session for a block: `respond` and what `append` writes in it belong to one claim.
 
-        Without a worker it does nothing. What `prompt`, `rewind`, `regenerate` and `edit` write needs no claim.
+        What `prompt`, `rewind`, `regenerate` and `edit` write needs no claim. A stream that the store has cut is closed
+        at the end of the block, and cannot be entered again. Without a worker nothing is claimed.
 
         Raises:
             ClaimedError: Another living worker holds the session.
@@ -79,7 +80,10 @@ class Session(Core[EventStream]):
             await self._hold(held=True)
             yield
         finally:
-            await self._hold(held=False)
+            try:
+                await self._receivers.abandon()
+            finally:
+                await self._hold(held=False)
 
     async def append(
         self, *events: DurableEvent | UnknownEvent, at: datetime | None = None, meta: Meta = None

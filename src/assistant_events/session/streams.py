@@ -58,7 +58,7 @@ class AnswerStream:
                 return
             source, self.request = await self._ask(False)
             self.seq = self._calls.receivers.projection.seq
-            self._receiver = self._calls.receivers.begin(source, sole=self.request is not None)
+            self._receiver = await self._calls.receivers.begin(source, sole=self.request is not None)
         except BaseException:
             await self._calls.hold(held=False)
             raise
