@@ -3,6 +3,7 @@ Turns in bad moments: stops, prompts and starts at any time, and stores, moves a
 """
 
 import asyncio
+import gc
 import logging
 import threading
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assistant_events import Awaits, PromptSubmitted, find_problems
-from assistant_events.errors import ConflictError
+from assistant_events.errors import ConflictError, LocalProtocolError
 from assistant_events.session import Session, Turns
 from assistant_events.stores import MemoryStore
 from tests.session.moves import (
@@ -768,7 +769,95 @@ def test_a_run_that_cannot_be_resumed_at_first():
     run(main())
 
 
+@pytest.mark.parametrize("refusing", ["provider", "store"])
+def test_a_run_that_can_never_be_resumed(refusing, caplog):
+    """
+    Each try is logged, and the pauses between them grow to a limit; a stop ends them.
+    """
+
+    async def main():
+        store = FailingStore()
+        store.inner = left_by_a_dead_worker(*with_run(RUN))
+        client = Provider(*[[ConnectionError("down")] if refusing == "provider" else HELLO for _ in range(100)])
+        turns = Turns(store, app(client), client=client, alone=True, every_s=0.001, poll_s=0.001)
+        store.fail = {} if refusing == "provider" else dict.fromkeys(("step.restarted", "text.ended"), 1000)
+        async with turns:
+            session = await turns.open("s1")
+            turns.start(session)
+            await until(lambda: 10 == len(tries(caplog)))
+            store.fail = {}
+            await (await Session.open(store, "s1")).stop()
+            await turns.run(session)
+
+        expected = [f"{each / 1000:g} s" for each in (1, 2, 4, 8, 16, 32, 64, 64, 64, 64)]
+        assert expected == tries(caplog)[:10]
+        assert Awaits.USER is session.transcript.awaits
+
+    run(main())
+
+
+def tries(caplog):
+    """
+    Return the pauses that were logged before other tries.
+    """
+    logged = [record.getMessage() for record in caplog.records]
+    return [text.split(" again in ")[1].split(":")[0] for text in logged if " again in " in text]
+
+
+@pytest.mark.parametrize("what", ["text.started", "text.ended"])
+def test_a_store_that_fails_during_an_answer(what):
+    """
+    The stream of an answer that could not be stored is closed, although nothing has collected it.
+    """
+
+    async def main():
+        store, open_streams = FailingStore(), set()
+
+        async def chunks():
+            open_streams.add(name := len(client.requests))
+            try:
+                for chunk in (*HELLO[:2], line(think="hm")):
+                    yield chunk
+                await asyncio.Event().wait()
+            finally:
+                open_streams.discard(name)
+
+        client = SlowProvider(*[chunks() for _ in range(3)], HELLO)
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            store.fail[what] = 1
+            gc.disable()
+            try:
+                turns.start(session)
+                await until(lambda: 0 == store.fail[what] and not open_streams)
+            finally:
+                gc.enable()
+
+    run(main())
+
+
 # -- workers
+
+
+@pytest.mark.parametrize("worker", [None, "another"])
+def test_a_session_of_another_worker(worker):
+    """
+    `Turns` makes the moves of sessions that were opened for its worker: no claim would protect those of another one.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO)
+        async with Turns(store, app(client), client=client, worker="w1", **SOON) as turns:
+            session = await Session.open(store, "s1", worker=worker)
+            await session.prompt("Hi")
+            opened = "for worker 'another'" if worker else "without a worker"
+            with pytest.raises(
+                LocalProtocolError, match=f"^session 's1' was opened {opened}; open it with `Turns.open`"
+            ):
+                turns.start(session)
+
+    run(main())
 
 
 def test_a_worker_whose_clock_stops(caplog):

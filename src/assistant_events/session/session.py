@@ -65,6 +65,11 @@ class Session(Core[EventStream]):
         await session._alone(session._open())
         return session
 
+    @property
+    def worker(self) -> str | None:
+        """The worker that the session was opened for; `None` without one."""
+        return self._worker
+
     @asynccontextmanager
     async def claimed(self) -> AsyncGenerator[None]:
         """

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from typing import Self, TypeAlias, final
+from typing import Final, Self, TypeAlias, final
 from uuid import uuid4
 
 from assistant_events.errors import (
@@ -33,6 +33,9 @@ from assistant_events.values.credentials import error_text
 
 Move: TypeAlias = Callable[[Session], Awaitable[object]]
 """Makes one move of the app: asks the model while `awaits` is `MODEL`, runs the tools while it is `TOOLS`."""
+
+_DOUBLINGS: Final = 6
+"""How often the pause before the next try is doubled, while the store or the provider refuses: up to 64 `every_s`."""
 
 _log = logging.getLogger("assistant_events.session")
 
@@ -78,7 +81,8 @@ class Turns:
 
         retry: Whether a step that was cut before any content, and cannot be resumed, is asked for again, once a turn.
 
-        every_s: Seconds between signs of life; sessions of dead workers are looked for at each.
+        every_s: Seconds between signs of life; sessions of dead workers are looked for at each. A store that fails, and
+            a run that cannot be resumed, are tried again after this time, then less and less often, up to 64 times it.
 
         poll_s: Seconds between looks at the log for what others have written: a stop while a move is made; results
             and approvals while nothing can be done, then less and less often, up to *every_s*.
@@ -135,7 +139,16 @@ class Turns:
         Call it after a prompt, and in any process after an approval or a result: while nothing can be done, the task
         looks at the log less and less often. An error of the task is logged. That of a move ends the turn: calls
         without a result fail, and so does the answer, or an empty one, with a text for the user.
+
+        Args:
+            session: One of this worker, as `open` returns it.
+
+        Raises:
+            LocalProtocolError: The session was opened for another worker or for none, or the block has ended.
         """
+        if session.worker != self.worker:
+            other = "without a worker" if session.worker is None else f"for worker {session.worker!r}"
+            raise LocalProtocolError(f"session {session.session_id!r} was opened {other}; open it with `Turns.open`")
         self._ask(session.session_id, session)
 
     async def run(self, session: Session) -> None:
@@ -209,19 +222,20 @@ class Turns:
                 _log.warning("worker %r: no sign of life: %s", self.worker, error_text(error))
 
     async def _run(self, name: str, session: Session | None) -> None:
-        asked = self._asked[name]
+        asked, pauses = self._asked[name], _Pauses(self._every_s)
         failure: tuple[Exception, int] | None = None
         while asked.is_set():
             asked.clear()
             try:
                 session = self._running[name] = session or await self.open(name)
-                await self._advance(session, asked)
+                await self._advance(session, asked, pauses)
             except StoreError as error:
                 # Another writer was first, or has taken the session over, or it was deleted, or the store has failed.
-                _log.warning("session %r: its turn is looked at again: %s", name, error_text(error))
-                session = None
                 by_others = isinstance(error, ConflictError | FencedError)
-                await _pause(asked, self._poll_s if by_others else self._every_s)
+                pause = self._poll_s if by_others else pauses.after(session)
+                _log.warning("session %r: its turn is looked at again in %g s: %s", name, pause, error_text(error))
+                session = None
+                await _pause(asked, pause)
                 asked.set()
             except Exception as error:
                 if not asked.is_set() or session is None:
@@ -231,7 +245,7 @@ class Turns:
         if failure is not None and session is not None and session.seq == failure[1]:
             raise failure[0]  # there was nothing to do since
 
-    async def _advance(self, session: Session, asked: asyncio.Event) -> None:
+    async def _advance(self, session: Session, asked: asyncio.Event, pauses: _Pauses) -> None:
         """Make the moves that are due, and wait where that is not the end of the turn."""
         try:
             async with session.claimed():
@@ -249,8 +263,12 @@ class Turns:
         if unknown := [call.call_id for call in session.transcript.pending_tool_calls if call.is_outcome_unknown]:
             hint = "answer them, or prompt with abandon_calls=True"
             _log.warning("session %r waits: the outcome of calls %s is unknown; %s", session.session_id, unknown, hint)
-        if awaits is Awaits.PROVIDER:  # its run could not be resumed now
-            await _pause(asked, self._every_s)
+        if awaits is Awaits.PROVIDER:
+            pause = pauses.after(session)
+            _log.warning(
+                "session %r: its run could not be resumed; it is tried again in %g s", session.session_id, pause
+            )
+            await _pause(asked, pause)
         else:
             await self._wait_for_news(session.session_id, seq, asked)
         asked.set()
@@ -373,6 +391,22 @@ def _check_progress(session: Session, seq: int) -> None:
 def _last_prompt(transcript: Transcript) -> UserMessage | None:
     turns = transcript.turns()
     return turns[-1].prompt if turns else None
+
+
+class _Pauses:
+    """Pauses between tries of one task, longer and longer as long as the log of the session does not grow."""
+
+    def __init__(self, first_s: float) -> None:
+        self._first_s = first_s
+        self._tries = 0
+        self._seq = 0
+
+    def after(self, session: Session | None) -> float:
+        """Return the seconds to wait after another try; without a session it could not be opened."""
+        if session is not None and session.seq != self._seq:
+            self._tries, self._seq = 0, session.seq
+        self._tries += 1
+        return self._first_s * (1 << min(self._tries - 1, _DOUBLINGS))
 
 
 async def _pause(asked: asyncio.Event, seconds: float) -> None:
