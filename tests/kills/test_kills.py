@@ -1,5 +1,6 @@
 """
-A turn with tools in processes that are killed: the transcript is whole afterwards, and each tool has run at most once.
+A turn with tools in processes that are killed: the transcript is whole afterwards, each tool has run at most once, and
+a page that was watching shows what is in the log.
 
 The provider is a process that survives. Its runs are of both kinds: those that live there and are resumed, and those
 that end with their connection.
@@ -18,11 +19,14 @@ import pytest
 from assistant_events import Awaits, find_problems
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.errors import ClaimedError
+from assistant_events.live import MemoryLive
 from assistant_events.session import Session, Turns
 from assistant_events.stores import SqliteStore
 from tests.children import Child
 from tests.drawn import THOROUGH
+from tests.kills.serving import listening, routes, served
 from tests.kills.trip import TEXTS, approve, trip_move
+from tests.kills.watching import Page
 
 WORKER = Path(__file__).with_name("worker.py")
 PROVIDER = Path(__file__).with_name("provider.py")
@@ -35,27 +39,38 @@ POINTS = [1 + at * 5 // 2 for at in range(100)] if THOROUGH else [6, 40, 91, 111
 """Where a process is killed; a turn has about 250 points, most of them pieces of text."""
 
 
-def start(script, *arguments):
+def start(script, *arguments, **options):
     """
     Start a script that finds the package where this process found it.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return Child([sys.executable, script, *arguments], env=environment)
+    return Child([sys.executable, script, *arguments], env=environment, **options)
 
 
 class Trip:
     """
-    The files of one turn, and its processes.
+    The files of one turn, its processes, and a page that watches it.
     """
 
-    def __init__(self, folder, url, mode):
+    def __init__(self, folder, url, mode, pages):
         self.path, self.runs, self.seen = folder / "s.db", folder / "runs", folder / "seen"
         self.url, self.mode = url, mode
         self.killed_at = None
+        self.socket = listening()
+        host, port = self.socket.getsockname()
+        self.page = Page(pages, str(folder), [f"http://{host}:{port}/sessions/s1/events"])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self.page.leave()
+        self.socket.close()
 
     def worker(self, point):
         """Return a process that kills itself at a point; at 0 it does not."""
-        return start(WORKER, self.path, self.url, self.runs, self.seen, self.mode, point)
+        at = self.socket.fileno()
+        return start(WORKER, self.path, self.url, self.runs, self.seen, self.mode, point, at, pass_fds=[at])
 
     def kill(self, point):
         """Start a process and wait until it has killed itself; return whether it did, and not come to the end."""
@@ -70,24 +85,30 @@ class Trip:
         """
         Take the session up in this process, and return its transcript when only a person can continue it.
 
-        The calls whose outcome is unknown are answered then, and the rest of the turn is returned too.
+        The calls whose outcome is unknown are answered then. The second transcript is that of the end of the turn; last
+        comes what has happened to the page.
         """
         return asyncio.run(asyncio.wait_for(self._take_up(), 90))
 
     async def _take_up(self):
         with SqliteStore(self.path, synchronous="normal", timeout_s=60.0) as store:
-            async with GeminiInteractions("key", base_url=self.url) as client:
+            async with GeminiInteractions("key", base_url=self.url) as client, MemoryLive(store, poll_s=0.05) as live:
                 move = trip_move(client, self.runs, background=self.mode == "background")
-                async with Turns(store, move, client=client, alone=True, retry=True, poll_s=0.01):
+                options = {"client": client, "live": live, "alone": True, "retry": True, "poll_s": 0.01}
+                turns = Turns(store, move, **options)
+                async with turns, served(routes(store, turns, live), self.socket.dup()):
                     person = asyncio.create_task(approve(store, "s1"))
                     first = await settled(store)
                     unknown = [call for call in first.transcript.pending_tool_calls if call.is_outcome_unknown]
                     taken_up = first.transcript
+                    await self.page.until_equal(store, "s1")
                     if unknown:
                         await first.append(*[call.fail("the process died while it ran") for call in unknown])
                     last = await settled(store)
                     person.cancel()
-        return taken_up, last.transcript
+                    shown = await self.page.until_equal(store, "s1")
+                    self.page.leave()
+        return taken_up, last.transcript, shown
 
     def problems(self):
         """Return what is out of place in the log."""
@@ -130,9 +151,9 @@ async def settled(store):
 
 def check(trip):
     """
-    Check the turn of a process that was killed: whole, and each tool run at most once, or named.
+    Check the turn of a process that was killed: whole, each tool run at most once, or named, and shown by the page.
     """
-    taken_up, last = trip.take_up()
+    taken_up, last, shown = trip.take_up()
 
     assert [] == trip.problems()
     counts = trip.counts()
@@ -148,6 +169,8 @@ def check(trip):
     assert set(counts) - named <= succeeded <= set(counts)
     assert Awaits.USER is last.awaits
     assert [] == trip.lost(taken_up)
+    assert shown["snapshots"] == min(shown["opened"], 1)  # after a cut it has continued
+    assert shown["opened"] > 1 or not trip.seen.exists()
     if trip.mode == "background" and last.messages:  # there are none when it died before the prompt was stored
         assert [*TEXTS] == [message.text for message in last if message.type == "assistant"]
         assert all(message.error is None for message in last if message.type == "assistant")
@@ -163,37 +186,36 @@ def url():
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("point", POINTS)
-def test_a_process_is_killed(point, mode, url, tmp_path):
+def test_a_process_is_killed(point, mode, url, pages, tmp_path):
     """
-    Another process takes the turn up, wherever the first one died.
+    Another process takes the turn up, wherever the first one died, and so does the page.
     """
-    trip = Trip(tmp_path, url, mode)
-
-    assert trip.kill(point)
-    check(trip)
+    with Trip(tmp_path, url, mode, pages) as trip:
+        assert trip.kill(point)
+        check(trip)
 
 
 @pytest.mark.parametrize("point", [30, 111, 200] if THOROUGH else [111])
-def test_a_process_is_killed_from_outside(point, url, tmp_path):
+def test_a_process_is_killed_from_outside(point, url, pages, tmp_path):
     """
     Between two points, wherever that is.
     """
-    trip = Trip(tmp_path, url, "background")
-    with trip.worker(0) as child:
-        child.until(f"\n{point} ".encode())
-        child.kill()
-        child.ended()
+    with Trip(tmp_path, url, "background", pages) as trip:
+        with trip.worker(0) as child:
+            child.until(f"\n{point} ".encode())
+            child.kill()
+            child.ended()
 
-    check(trip)
+        check(trip)
 
 
 @pytest.mark.parametrize("mode", MODES if THOROUGH else MODES[:1])
-def test_processes_are_killed_one_after_another(mode, url, tmp_path):
+def test_processes_are_killed_one_after_another(mode, url, pages, tmp_path):
     """
     Each takes up what the last one has left, and is killed too.
     """
-    trip = Trip(tmp_path, url, mode)
-    kills = [trip.kill(point) for point in (3, 8, 15, 30, 60, 100, 40, 20)]
+    with Trip(tmp_path, url, mode, pages) as trip:
+        kills = [trip.kill(point) for point in (3, 8, 15, 30, 60, 100, 40, 20)]
 
-    assert sum(kills) > 2
-    check(trip)
+        assert sum(kills) > 2
+        check(trip)

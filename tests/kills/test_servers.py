@@ -1,5 +1,7 @@
 """
 Four servers on one SQLite file: each step belongs to one of them, and what one leaves behind is taken up by another.
+
+A page watches each session at any of the servers, and continues at another one when it is cut.
 """
 
 import asyncio
@@ -21,6 +23,7 @@ from assistant_events.stores import SqliteStore
 from tests.children import Child
 from tests.kills.test_kills import PROVIDER, start
 from tests.kills.trip import TEXTS, approve
+from tests.kills.watching import Page
 
 SERVERS = ("w1", "w2", "w3", "w4")
 SESSIONS = [f"s{number}" for number in range(6)]
@@ -54,6 +57,31 @@ def address_of(child):
     """
     line = next(line for line in child.stderr if b"running on" in line)
     return line.split(b"running on ")[1].split()[0].decode()
+
+
+@pytest.fixture
+def watching(servers, pages, tmp_path):
+    """
+    A page for each session, at different servers.
+    """
+    addresses = [address for address, _ in servers.values()]
+    found = {}
+    for at, session in enumerate(SESSIONS):
+        urls = [f"{address}/sessions/{session}/events" for address in (*addresses[at % 4 :], *addresses[: at % 4])]
+        found[session] = Page(pages, str(tmp_path / session), urls)
+    yield found
+    for page in found.values():
+        page.leave()
+
+
+async def all_shown(watching, store):
+    """
+    Wait until each page shows what is in the log of its session.
+    """
+    async with asyncio.timeout(60):
+        shown = [await page.until_equal(store, session) for session, page in watching.items()]
+    assert {1} == {each["snapshots"] for each in shown}
+    return shown
 
 
 async def start_everywhere(addresses):
@@ -98,7 +126,7 @@ def writers(records):
     return found
 
 
-def test_one_of_four_servers_makes_each_move(servers, tmp_path):
+def test_one_of_four_servers_makes_each_move(servers, watching, tmp_path):
     """
     All are asked to start all sessions: each answer is written by one, and each tool runs once.
     """
@@ -111,6 +139,7 @@ def test_one_of_four_servers_makes_each_move(servers, tmp_path):
                 await all_settled(store)
             people.cancel()
 
+            await all_shown(watching, store)
             assert {} == store.unfinished()
             for session, records in records_of(store).items():
                 answers = [message for message in fold(records) if message.type == "assistant"]
@@ -123,7 +152,7 @@ def test_one_of_four_servers_makes_each_move(servers, tmp_path):
     asyncio.run(main())
 
 
-def test_what_a_killed_server_leaves_is_taken_up(servers, tmp_path):
+def test_what_a_killed_server_leaves_is_taken_up(servers, watching, tmp_path):
     """
     Only its answers are closed as interrupted, and each tool has run once, or is named as unknown.
     """
@@ -140,6 +169,8 @@ def test_what_a_killed_server_leaves_is_taken_up(servers, tmp_path):
                 await all_settled(store)
             people.cancel()
 
+            shown = await all_shown(watching, store)
+            assert len(SESSIONS) < sum(each["opened"] for each in shown)  # some were cut
             interrupted = 0
             for session, records in records_of(store).items():
                 by = writers(records)
@@ -175,7 +206,7 @@ def count_as_dead(path, name):
         late.beat(name)
 
 
-def test_what_a_frozen_server_still_sends_is_refused(servers, tmp_path):
+def test_what_a_frozen_server_still_sends_is_refused(servers, watching, tmp_path):
     """
     A server that was frozen and taken for dead continues: it adds nothing to the turns that others have ended.
     """
@@ -195,6 +226,7 @@ def test_what_a_frozen_server_still_sends_is_refused(servers, tmp_path):
 
             assert any(b"FencedError" in line for line in frozen.stderr)
             assert before == records_of(store)
+            await all_shown(watching, store)
             counts = Counter((tmp_path / "runs").read_text().splitlines())
             assert {1} == set(counts.values())
 

@@ -1,5 +1,6 @@
 """
-A process that makes the turn of `trip`, and kills itself at a point of it: `worker.py STORE URL RUNS SEEN MODE POINT`.
+A process that makes the turn of `trip`, and kills itself at a point of it:
+`worker.py STORE URL RUNS SEEN MODE POINT SOCKET`. It serves the session to a page, and begins once that is connected.
 
 Its points are counted: before and after each call that writes to the store, at each event of an answer, and inside the
 tools. It prints each of them, so that a test can also kill it from outside.
@@ -8,14 +9,17 @@ tools. It prints each of them, so that a test can also kill it from outside.
 import asyncio
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 
 from assistant_events import Awaits
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.live import MemoryLive
 from assistant_events.session import Turns
 from assistant_events.stores import SqliteStore
+from tests.kills.serving import OWNER, routes, served
 from tests.kills.trip import QUESTION, append_line, approve, trip_move
 
 WRITES = ("append", "claim", "release", "take_over", "checkpoint")
@@ -60,7 +64,7 @@ class Watched:
         return getattr(self._store, name)
 
 
-async def main(path, url, runs, seen, mode, last):
+async def main(path, url, runs, seen, mode, last, at):
     """Make the turn to its end, or to the point where the process dies."""
     reach = Points(int(last)).reach
 
@@ -70,12 +74,15 @@ async def main(path, url, runs, seen, mode, last):
 
     with SqliteStore(path, synchronous="normal", timeout_s=60.0) as opened:
         store = Watched(opened, reach)
-        async with GeminiInteractions("key", base_url=url) as client:
+        async with GeminiInteractions("key", base_url=url) as client, MemoryLive(opened, poll_s=0.05) as live:
             move = trip_move(client, runs, background=mode == "background", reach=reach, on_event=on_event)
-            async with Turns(store, move, client=client, alone=True, retry=True, every_s=600, poll_s=0.01) as turns:
-                session = await turns.open("s1")
+            options = {"client": client, "live": live, "alone": True, "retry": True, "every_s": 600, "poll_s": 0.01}
+            turns, at = Turns(store, move, **options), socket.socket(fileno=int(at))
+            async with turns, served(routes(opened, turns, live), at) as connected:
+                session = await turns.open("s1", owner=OWNER)
                 if not session.seq:
                     await session.prompt(QUESTION, message_id="u1")
+                await connected.wait()
                 person = asyncio.create_task(approve(opened, "s1"))
                 turns.start(session)
                 while session.transcript.awaits is not Awaits.USER:
