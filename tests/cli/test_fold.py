@@ -26,6 +26,16 @@ m1  assistant · google gemini-3.6-flash · completed (tool-calls)
 """
 
 
+CLAUDE = {
+    "id": "msg_1",
+    "model": "claude-9",
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "text", "text": "Hello"}],
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}
+
+
 def messages(ran):
     """The messages of a transcript in JSON, without times."""
     found = ran.json["messages"]
@@ -44,6 +54,42 @@ def test_text_of_a_pipe(run, stream):
     assert ran.out.startswith(TEXT + "  state     message 25 B, reasoning ")
     assert "\x1b" not in ran.out
     assert "assistant-events: a step of an unknown type was kept raw\n" == ran.err
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [
+        ("openai-chat", "stream"),
+        ("openai-responses", "stream"),
+        ("gemini-generate-content", "stream"),
+        ("bedrock-converse", "stream"),
+        ("anthropic-messages", "stream"),
+        ("openai-chat", "stream with an end"),
+        ("openai-responses", "document"),
+        ("gemini-interactions", "document"),
+    ],
+)
+def test_a_dialect_that_recognises_nothing(run, db, dialect, name):
+    """
+    An answer that a dialect leaves out as a whole is refused: with what it begins with, and what was expected.
+    """
+    begins = {
+        "stream": (HELLO, "type 'interaction.created', event_type 'interaction.created', interaction"),
+        "stream with an end": (
+            HELLO + b"data: [DONE]\n\n",
+            "type 'interaction.created', event_type 'interaction.created', interaction",
+        ),
+        "document": (json.dumps(CLAUDE).encode(), "id, model, type 'message', role 'assistant', content, usage"),
+    }
+    data, fields = begins[name]
+    for command in (["fold", "-"], ["fold", "-", "--db", db], ["events", "-"]):
+        ran = run(*command, "--dialect", dialect, stdin=data)
+        first, begin, expected = ran.err.splitlines()[-3:]
+
+        assert (2, "") == (ran.code, ran.out)
+        assert f"assistant-events: standard input: nothing in it is an answer of {dialect}" == first
+        assert f"  all of it was left out, the first object has the fields {fields}" == begin
+        assert expected.startswith(f"  {dialect}: expected ")
 
 
 def test_the_binary_stream_of_bedrock(run, tmp_path):

@@ -130,6 +130,7 @@ class ProviderStream:
 class ProviderAnswer:
     """A provider's answer in one JSON document."""
 
+    input: Input
     dialect: Dialect
     document: Mapping[str, Any]
 
@@ -160,8 +161,25 @@ def recognise(source: Input, dialect_name: str | None = None, provider: str | No
         dialect = _detected(source, filter(None, map(_object, payloads)))
     dialect = _of_provider(dialect, provider)
     if not more and dialect.decode_resource is not None and not dialect.decoder("m").feed_event(first):
-        return ProviderAnswer(dialect, first)
+        return ProviderAnswer(source, dialect, first)
     return ProviderStream(source, form, dialect)
+
+
+def not_an_answer(content: ProviderStream | ProviderAnswer) -> CommandError:
+    """Return the error of an input in which its dialect recognises nothing: its beginning, and what was expected."""
+    source = content.input
+    if isinstance(content, ProviderAnswer):
+        first: Mapping[str, Any] | None = content.document
+    elif content.form in _DOCUMENTS:
+        documents = (payload for _, payload in _DOCUMENTS[content.form](source.chunks()))
+        first = next(filter(None, map(_object, documents)), None)
+    else:
+        first = next(_frames(source, AwsEventStream() if content.form is _Form.BINARY else Sse()), None)
+    begins = "none of it is a JSON object" if first is None else f"the first object has {_fields(first)}"
+    return CommandError(
+        f"{source.name}: nothing in it is an answer of {content.dialect.name}",
+        more=[f"all of it was left out, {begins}", _refusal(content.dialect)],
+    )
 
 
 def _of_provider(dialect: Dialect, provider: str | None) -> Dialect:

@@ -7,9 +7,8 @@ from itertools import islice
 from typing import Final, assert_never
 
 from assistant_events.adapters import Prior
-from assistant_events.cli.detect_input import Content, OwnEvents, ProviderAnswer, ProviderStream
-from assistant_events.cli.exit_codes import CommandError
-from assistant_events.events import DURABLE_EVENTS, Event, Record, StepFailed, StepStarted, UnknownEvent
+from assistant_events.cli.detect_input import Content, OwnEvents, ProviderAnswer, ProviderStream, not_an_answer
+from assistant_events.events import DURABLE_EVENTS, Event, Record, StepEnded, StepFailed, StepStarted, UnknownEvent
 from assistant_events.messages import AssistantMessage, MessageStatus, Transcript
 from assistant_events.session import SyncSession
 from assistant_events.stores.contract import StoredEvent
@@ -58,7 +57,7 @@ def fold_into(content: Content, session: SyncSession, message_id: str | None) ->
                 for _ in events:
                     pass
         case ProviderAnswer():
-            began = next(event for event in _answered(content, FIRST_ID) if isinstance(event, StepStarted))
+            began = _start_of(_answered(content, FIRST_ID))
             name = message_id or _message_of(began, session.transcript)
             session.append(*_durable(_answered(content, name, session.transcript)))
         case _ as never:
@@ -66,9 +65,20 @@ def fold_into(content: Content, session: SyncSession, message_id: str | None) ->
 
 
 def _answered(content: ProviderAnswer, message_id: str, prior: Prior = None) -> list[Event]:
+    """
+    Return the events of an answer in one document.
+
+    Raises:
+        CommandError: It is not one.
+    """
     decode = content.dialect.decode_resource
     assert decode is not None, "only documents of a dialect that reads them are recognised as answers"
-    return decode(content.document, message_id, prior=prior)
+    events = decode(content.document, message_id, prior=prior)
+    if prior is None and _is_empty(events[1]):
+        detect = content.dialect.detect
+        if _is_nameless(_start_of(events)) or (detect is not None and not detect(content.document)):
+            raise not_an_answer(content)
+    return events
 
 
 def _durable(items: Iterable[Event | Record]) -> Iterator[StoredEvent]:
@@ -101,13 +111,27 @@ def _first_start(content: ProviderStream) -> StepStarted:
     Return how the answer begins.
 
     Raises:
-        CommandError: An answer is missing. A decoder makes a failed step of that, which is not worth storing.
+        CommandError: An answer is missing. A decoder makes a step without content of that, which is not worth storing.
     """
     events = content.events(FIRST_ID, last=False)
-    started = next(event for event in events if isinstance(event, StepStarted))
-    if started.run is not None or started.origin.model is not None:
-        return started
-    after = next(events)
-    if not isinstance(after, StepFailed) or after.error.kind != ErrorKind.INTERRUPTED:
-        return started
-    raise CommandError(f"{content.input.name}: nothing in it is an answer of {content.dialect.name}")
+    started = _start_of(events)
+    # A stream that is still being written is not waited for when its beginning is enough.
+    if _is_nameless(started) and _is_empty(next(events)):
+        raise not_an_answer(content)
+    return started
+
+
+def _start_of(events: Iterable[Event]) -> StepStarted:
+    return next(event for event in events if isinstance(event, StepStarted))
+
+
+def _is_nameless(started: StepStarted) -> bool:
+    """Return whether an answer has begun without anything that a provider sent."""
+    return started.run is None and started.origin.model is None and started.origin.served_model is None
+
+
+def _is_empty(after: Event) -> bool:
+    """Return whether the event after the start of an answer ends it, and not with an error of the provider."""
+    if isinstance(after, StepEnded):
+        return True
+    return isinstance(after, StepFailed) and after.error.kind in {ErrorKind.INTERRUPTED, ErrorKind.PROTOCOL}
