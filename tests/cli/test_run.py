@@ -428,6 +428,33 @@ class TestTakingUp:
         assert "assistant-events: stopped\n  resume   assistant-events run --resume main" in ran.err
         assert "aborted" == fold_of("main").last.error.kind
 
+    def test_a_run_that_ends_with_its_connection(self, provider):
+        """
+        Ctrl-C during a run in the foreground, which does not continue, names nothing that would continue and cost.
+        """
+        running = provider({"Count.": STALLED})
+        code, _, err = stopped("Count.", "--base-url", running.url)
+
+        assert 130 == code
+        assert "  resume   no: a run that was not sent to the background" in err
+        assert "(it deletes what the provider has of the run)" in err
+        assert "(the document has the answer, if the run has come to its end)" in err
+        assert "continue" not in err
+
+    def test_a_run_that_was_stopped_is_not_stopped_again(self, run, provider):
+        """
+        After a stop has deleted the run, nothing is listed that could be done about it.
+        """
+        where = ("--base-url", provider({"Count.": STALLED}).url)
+        stopped("Count.", "--background", *where)
+        run("run", "--stop", "main", *where)
+        ran = run("run", "--recover", "main", *where)
+
+        assert 4 == ran.code
+        assert ["no: the provider does not have the run"] * 3 == [
+            line.split(maxsplit=1)[1] for line in ran.err.splitlines() if line.startswith("  ")
+        ]
+
     def test_a_prompt_waits_for_the_answer_before(self, run, provider):
         """
         While a resumable answer is open, a prompt is refused with the commands that resume or end it.

@@ -48,7 +48,17 @@ _WHY: Final[Mapping[Action, str]] = MappingProxyType(
         Action.STOP: "it ends the run, which would continue and cost",
     }
 )
-"""Why an action makes sense."""
+"""Why an action makes sense while the run continues."""
+
+_WHY_OF_ENDED: Final[Mapping[Action, str]] = MappingProxyType(
+    {
+        Action.RECOVER: "the document has the answer, if the run has come to its end",
+        Action.STOP: "it deletes what the provider has of the run",
+    }
+)
+"""Why it makes sense for a run that does not continue."""
+
+_ENDED: Final = frozenset({Situation.NO_STREAM, Situation.ZOMBIE})
 
 _WHY_NOT: Final[Mapping[Situation, str]] = MappingProxyType(
     {
@@ -268,8 +278,10 @@ class Conversation:
 
     def _list_actions(self, situation: Situation) -> None:
         for action in Action:
-            available = action in ACTIONS[situation]
-            text = f"{self._command(action)}  ({_WHY[action]})" if available else f"no: {_WHY_NOT[situation]}"
+            # Of a run that the provider does not have, a stop is never refused, but it changes nothing.
+            available = action in ACTIONS[situation] and situation is not Situation.LOST
+            why = (_WHY_OF_ENDED if situation in _ENDED else _WHY).get(action)
+            text = f"{self._command(action)}  ({why})" if available else f"no: {_WHY_NOT[situation]}"
             self._live.row(action.value, text)
 
     def _command(self, action: Action) -> str:
