@@ -168,7 +168,7 @@ def test_append_skips_equal_duplicates(session, store):
 OUT_OF_PLACE = {
     "conflict": (
         prompt("other"),
-        "prompt.submitted of message 'u1' is out of place: it contradicts what is there (conflict)",
+        "prompt.submitted of message 'u1' is out of place: the prompt id is taken (conflict)",
     ),
     "orphan": (
         ToolSuccess(message_id="a9", call_id="c1"),
@@ -176,7 +176,7 @@ OUT_OF_PLACE = {
     ),
     "late": (
         prompt(message_id="u0"),
-        "prompt.submitted of message 'u0' is out of place: what it belongs to has ended or was rewound (late)",
+        "prompt.submitted of message 'u0' is out of place: the prompt id is taken (late)",
     ),
 }
 
@@ -321,7 +321,7 @@ def test_prompt_with_an_id_that_is_taken(session):
     """
     session.prompt("Hello", message_id="u1")
 
-    with pytest.raises(LocalProtocolError, match="conflict"):
+    with pytest.raises(LocalProtocolError, match="the prompt id is taken"):
         session.prompt("Bye", message_id="u1")
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, final
 import attrs
 
 from assistant_events.errors import LocalProtocolError
-from assistant_events.events import Event, Frame, Record, UnknownEvent
+from assistant_events.events import Event, Frame, PromptSubmitted, Record, UnknownEvent
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import Transcript
 from assistant_events.reducer.builder import Builder
@@ -116,7 +116,10 @@ def describe(item: Event | Record | Frame) -> str:
 
 def explain(item: Event | Record | Frame, outcome: Outcome) -> str:
     """Return in plain words why an event changed nothing; *outcome* is neither `applied` nor `ignored`."""
-    return f"{describe(item)} is out of place: {_REASONS[outcome]} ({outcome.value})"
+    reason = _REASONS[outcome]
+    if isinstance(item, PromptSubmitted) and outcome in {Outcome.CONFLICT, Outcome.LATE}:
+        reason = "the prompt id is taken"  # by a message that is there, or was rewound
+    return f"{describe(item)} is out of place: {reason} ({outcome.value})"
 
 
 _REASONS: Final = {
