@@ -52,7 +52,7 @@ class ForgetsEveryFifthRecord(Filtered):
 
 
 class TrustsThePublisher(MemoryLive):
-    def _add_record(self, topic, record):
+    def _add_record(self, topic, record, *, was_quiet):
         topic.add_record(record)
 
 
@@ -102,8 +102,19 @@ class AcceptsEveryCursor(MemoryLive):
 
 
 class IgnoresShorterLogs(MemoryLive):
-    def _fail(self, topic):
-        raise StoreError("not told to anyone")
+    def _end(self, topic):
+        return StoreError("not told to anyone")
+
+
+class BelievesTheLengthOfALog(MemoryLive):
+    async def _look(self, topic):
+        topic.last = None
+        await super()._look(topic)
+
+
+class BelievesEveryPublisher(MemoryLive):
+    def _add_record(self, topic, record, *, was_quiet):
+        super()._add_record(topic, record, was_quiet=False)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +134,14 @@ class IgnoresShorterLogs(MemoryLive):
         (
             IgnoresShorterLogs,
             "cursors outside of the log are refused: the failure of a subscription",
+        ),
+        (
+            BelievesTheLengthOfALog,
+            "cursors outside of the log are refused: the failure of a subscription whose log has begun anew, longer",
+        ),
+        (
+            BelievesEveryPublisher,
+            "cursors outside of the log are refused: the failure of a subscription whose log has begun anew, equal",
         ),
     ],
 )

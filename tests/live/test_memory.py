@@ -420,3 +420,24 @@ def test_what_is_published_is_not_changed():
             return [item.delta for item in items], [isinstance(item, Record) for item in items]
 
     assert (["a", "b"], [False, False]) == run(work())
+
+
+def test_a_log_that_begins_anew_while_it_is_read():
+    """
+    A subscriber that reads a long log page by page is given nothing of another one that takes its place meanwhile.
+    """
+    store, got = MemoryStore(), []
+
+    async def work():
+        store.append("s", [prompt(message_id=f"u{number}") for number in range(300)])
+        async with MemoryLive(store, poll_s=None) as live, aclosing(live.subscribe("s")) as items:
+            got.append(await anext(items))
+            store.delete("s")
+            store.append("s", [prompt(message_id=f"v{number}") for number in range(400)])
+            with pytest.raises(StoreError, match="its log is not the one that ended at 300: deleted, or restored"):
+                while True:
+                    got.append(await anext(items))
+
+    run(work())
+
+    assert {"u"} == {record.event.message_id[0] for record in got}

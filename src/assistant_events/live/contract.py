@@ -65,7 +65,8 @@ class Live(Protocol):
             after: `seq` of the last record that the subscriber has; 0 for none.
 
         Raises:
-            StoreError: The store failed, or its log is shorter than the cursor: it was deleted, or restored.
+            StoreError: The store failed, or its log is shorter than the cursor, or another one than before: it was
+                deleted, or restored. No record of a log that has begun anew is given to a subscriber of the old one.
 
             PrunedError: Records after the cursor have been pruned. Begin with the snapshot of the store.
         """

@@ -94,11 +94,11 @@ class MemoryLive:
             return
         if topic.seq is None:
             topic.seq = after
-        topic.quiet = False
+        was_quiet, topic.quiet = topic.quiet, False
         if Record in map(type, items):
             for item in items:
                 if isinstance(item, Record):
-                    self._add_record(topic, item)
+                    self._add_record(topic, item, was_quiet=was_quiet)
                     after = item.seq
                 else:
                     topic.collect([item], after)
@@ -110,14 +110,17 @@ class MemoryLive:
             topic.timer = self._loop.call_later(self._flush_s, self._flush, topic)
         self._forget_idle(topic)
 
-    def _add_record(self, topic: Topic, record: Record) -> None:
+    def _add_record(self, topic: Topic, record: Record, *, was_quiet: bool) -> None:
         if topic.pending:
             self._flush(topic)
         known = topic.seq or 0
-        if record.seq == known + 1:
+        # After a pause, in which another process may have begun the log anew, watched ones are looked at.
+        if record.seq == known + 1 and not (was_quiet and topic.watchers):
             topic.add_record(record)
         elif record.seq > known:
-            self._catch_up(topic)  # others have appended before it
+            self._catch_up(topic)  # or others have appended before it
+        elif record.seq == known and topic.last is not None and topic.last != record:
+            self._end(topic)
 
     def _flush(self, topic: Topic) -> None:
         if topic.timer is not None:
@@ -184,10 +187,15 @@ class MemoryLive:
 
     async def _read(self, topic: Topic, after: int) -> list[Record]:
         """Return records after *after*; new ones are emitted to all subscribers."""
-        name = topic.session_id
-        records = await self._call(lambda store: list(store.read(name, after, limit=_PAGE)))
-        if not records and after < (topic.seq or 0):
-            self._fail(topic)
+        name, last = topic.session_id, topic.last
+        records, is_same = await self._call(
+            lambda store: (
+                list(store.read(name, after, limit=_PAGE)),
+                last is None or _at(store, name, last.seq, last) == last,
+            )
+        )
+        if not is_same or (not records and after < (topic.seq or 0)):
+            raise self._end(topic)
         for record in records:
             if record.seq == (topic.seq or 0) + 1:
                 topic.flush()
@@ -198,16 +206,19 @@ class MemoryLive:
         """Read what is new in the store: records, and the checkpoints of what other processes receive."""
         name = topic.session_id
 
-        def look(store: Store) -> tuple[int, list[DeltaEvent], int]:
-            return store.seq(name), list(store.load_checkpoints(name)), store.seq(name)
+        def look(store: Store) -> tuple[int, list[DeltaEvent], int, Record | None]:
+            before, pieces, seq = store.seq(name), list(store.load_checkpoints(name)), store.seq(name)
+            return before, pieces, seq, _at(store, name, seq if last is None else last.seq, last)
 
         while not topic.ended:
-            known = topic.claimed_seq
-            before, pieces, seq = await self._call(look)
+            known, last = topic.claimed_seq, topic.last
+            before, pieces, seq, found = await self._call(look)
             if topic.seq is None:
                 topic.seq = seq
-            if seq < known:
-                self._fail(topic)
+            if seq < known or (last is not None and found != last):
+                raise self._end(topic)
+            if topic.last is None and found is not None and found.seq == topic.seq:
+                topic.last = found
             while topic.seq < seq:
                 try:
                     await self._read(topic, topic.seq)
@@ -219,13 +230,16 @@ class MemoryLive:
                 break
         topic.flush()
 
-    def _fail(self, topic: Topic) -> None:
+    def _end(self, topic: Topic) -> StoreError:
+        """End the subscriptions of a log that is not there any more, and return their failure."""
         name = topic.session_id
-        failure = StoreError(f"session {name!r}: its log ends before {topic.seq}: it was deleted, or restored")
+        failure = StoreError(
+            f"session {name!r}: its log is not the one that ended at {topic.seq}: deleted, or restored"
+        )
         topic.end(failure)
         if self._topics.get(name) is topic:
             del self._topics[name]
-        raise failure
+        return failure
 
     def _catch_up(self, topic: Topic) -> None:
         if not topic.is_read:
@@ -280,3 +294,11 @@ class MemoryLive:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _at(store: Store, name: str, seq: int, pruned: Record | None) -> Record | None:
+    """Return the record at *seq* of a log; *pruned* where it has been pruned."""
+    try:
+        return next(iter(store.read(name, max(seq - 1, 0), limit=1)), None)
+    except PrunedError:
+        return pruned

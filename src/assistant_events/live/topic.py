@@ -38,6 +38,9 @@ class Topic:
     seq: int | None = None
     """`seq` of the last known record; `None` before the first look at the log."""
 
+    last: Record | None = None
+    """That record, by which a log is recognised that was deleted and begun anew; `None` where it is not known."""
+
     watchers: int = 0
 
     waiting: list[asyncio.Future[None]] = attrs.field(factory=list[asyncio.Future[None]])
@@ -137,7 +140,7 @@ class Topic:
 
     def add_record(self, record: Record) -> None:
         """Emit the next record."""
-        self.seq = record.seq
+        self.seq, self.last = record.seq, record
         self.fragments.apply(record)
         self._add(record, 0)
 
@@ -148,7 +151,7 @@ class Topic:
 
     def skip_to(self, seq: int) -> None:
         """Continue after *seq*: the records before it have been pruned."""
-        self.seq = seq
+        self.seq, self.last = seq, None
         self.forget_open()
         self.next += 1
         self.drop_items()

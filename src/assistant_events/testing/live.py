@@ -396,6 +396,22 @@ async def _logs_that_went_back(live: Live, store: MemoryStore) -> None:
             await watcher.until(lambda: False, "the failure of a subscription whose session is deleted")
 
 
+async def _logs_that_began_anew(live: Live, store: MemoryStore) -> None:
+    for name, length in (("longer", 5), ("equal", 3)):
+        publisher = Publisher(live, store, session_id=name)
+        publisher.append(*[prompt(message_id=f"u{number}") for number in range(3)])
+        async with Watcher(live, session_id=name) as watcher:
+            await watcher.up_to(publisher)
+            await asyncio.sleep(10)  # longer than the interval of the channel
+            store.delete(name)
+            store.append(name, [prompt(message_id=f"v{number}") for number in range(length)])
+            if length == 3:  # no length shows it
+                publisher.append(prompt(message_id="v3"))
+            with suppress(StoreError):
+                await watcher.until(lambda: False, f"the failure of a subscription whose log has begun anew, {name}")
+            same(3, len(watcher.items), f"records, before those of a log that has begun anew, {name}")
+
+
 async def _refused(live: Live, kind: type[Exception], after: int, what: str) -> None:
     source = live.subscribe("s", after)
     try:
@@ -418,5 +434,5 @@ _PROMISES: Final[dict[str, Sequence[_Try]]] = {
     "memory is bounded": [_slow_subscribers_get_what_they_lack],
     "old owners are refused": [_old_owners_are_refused],
     "other processes are seen": [_others_are_found],
-    "cursors outside of the log are refused": [_logs_that_went_back],
+    "cursors outside of the log are refused": [_logs_that_went_back, _logs_that_began_anew],
 }
