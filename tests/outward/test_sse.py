@@ -3,14 +3,24 @@ Server-sent events: bytes, cursors, and items that are written once for several 
 """
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Frame, Record, TextDelta, TextEnded, TextStarted, Transcript
-from assistant_events.outward import DocumentWriter, SharedEvents, SseWriter, end_event, error_event, parse_cursor
+from assistant_events import (
+    Frame,
+    HistoryRewound,
+    PromptSubmitted,
+    Record,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    Transcript,
+)
+from assistant_events.outward import Cursor, DocumentWriter, SharedEvents, SseWriter, end_event, error_event
 from tests.drawn import sessions
 
 NOW = datetime(2026, 11, 24, 1, tzinfo=UTC)
@@ -32,14 +42,14 @@ def offsets(written):
     return [event["offset"] for event in json.loads(written.partition(b"data: ")[2])["events"]]
 
 
-def test_a_record_has_its_seq_as_id():
+def test_a_record_has_its_cursor_as_id():
     """
     A record is one event: its id, one line of data, an empty line.
     """
     written = SseWriter().write(STARTED).decode()
 
     assert (
-        'id: 1\ndata: {"type":"record","session_id":"s1","seq":1,"at":"2026-11-24T01:00:00Z",'
+        'id: 1-97ff14312991\ndata: {"type":"record","session_id":"s1","seq":1,"at":"2026-11-24T01:00:00Z",'
         '"event":{"type":"text.started","v":1,"message_id":"a1"}}\n\n'
     ) == written
 
@@ -71,23 +81,85 @@ def test_the_last_events():
     assert b'event: error\ndata: {"type":"error","message":"gone"}\n\n' == error_event("gone")
 
 
-@pytest.mark.parametrize(("text", "seq"), [("0", 0), ("17", 17), ("17.w1-3", 17), ("999999999999999999", 10**18 - 1)])
-def test_cursors(text, seq):
-    """
-    A cursor is the seq of a record, with or without the place of a frame.
-    """
-    assert seq == parse_cursor(text)
+MARK = "5f3c0a9be21d"
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "-1", "1 ", "+1", "1.5", "1.w-", "one", "1\n", "٣", "1" * 19, "1.w-1.w-1", "0x1", "1e3", "null"]
+    ("text", "seq", "mark"),
+    [
+        ("0", 0, None),
+        ("17", 17, None),
+        ("17.w1-3", 17, None),
+        ("999999999999999999", 10**18 - 1, None),
+        (f"17-{MARK}", 17, MARK),
+        (f"17-{MARK}.w1-3", 17, MARK),
+    ],
+)
+def test_cursors(text, seq, mark):
+    """
+    A cursor is the seq of a record, with or without its mark and the place of a frame.
+    """
+    cursor = Cursor.parse(text)
+
+    assert (seq, mark) == (cursor.seq, cursor.mark)
+    assert text.removesuffix(".w1-3") == str(cursor)
+
+
+def test_the_mark_of_a_record():
+    """
+    The mark is of session, seq, time and message, so that no other log has it; the content does not matter.
+    """
+    at = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+    record = Record(session_id="s1", seq=3, at=at, event=PromptSubmitted(message_id="u1", content="Hi"))
+    mark = "ba021a642801"  # printf 's1\n3\n2026-01-02T03:04:05.000678+00:00\nu1' | b2sum -l 48
+    others = [
+        attrs.evolve(record, session_id="s2"),
+        attrs.evolve(record, seq=4),
+        attrs.evolve(record, at=at + timedelta(microseconds=1)),
+        attrs.evolve(record, event=PromptSubmitted(message_id="u2", content="Hi")),
+    ]
+
+    assert Cursor(3, mark) == Cursor.of(record) == Cursor.parse(f"3-{mark}")
+    assert Cursor.of(record) == Cursor.of(attrs.evolve(record, meta={"a": 1}, event=HistoryRewound(message_id="u1")))
+    assert 5 == len({Cursor.of(each).mark for each in (record, *others)})
+    assert 12 == len(Cursor.of(attrs.evolve(record, session_id="\ud800")).mark)
+    assert f"id: 3-{mark}\n".encode() == SseWriter().write(record)[: len(mark) + 7]
+    assert f"id: 3-{mark}\n".encode() == SseWriter().snapshot(Transcript(seq=3), record)[: len(mark) + 7]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "-1",
+        "1 ",
+        "+1",
+        "1.5",
+        "1.w-",
+        "one",
+        "1\n",
+        "٣",
+        "1" * 19,
+        "1.w-1.w-1",
+        "0x1",
+        "1e3",
+        "null",
+        "1-",
+        "1-5F3C0A9BE21D",
+        "1-5f3c",
+        "1-5f3c0a9be21d0",
+        "-5f3c0a9be21d",
+    ],
 )
 def test_no_cursors(text):
     """
     Anything else is refused, with a sentence that does not repeat it.
     """
-    with pytest.raises(ValueError, match=r"^expected a cursor: the seq of a record, such as 17$"):
-        parse_cursor(text)
+    with pytest.raises(
+        ValueError, match=r"^expected a cursor: the id of an event, or the seq of a record, such as 17$"
+    ):
+        Cursor.parse(text)
 
 
 @given(sessions(), st.data())

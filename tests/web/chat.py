@@ -163,6 +163,9 @@ class Exchange:
         self.reads = None
         """Cleared by a test, it keeps the server from sending."""
 
+        self.last = None
+        """The last id of an event, which a browser sends when it connects again."""
+
         self._new = asyncio.Event()
         self._place = 0
 
@@ -194,7 +197,11 @@ class Exchange:
         return json.loads(self.body)
 
     async def next(self):
-        """Return the next event as `(id, event, document)`; comments and `retry` are left out."""
+        """
+        Return the next event as `(id, event, document)`; comments and `retry` are left out.
+
+        The id is without its mark; `last` is the whole one.
+        """
         async with asyncio.timeout(SECONDS):
             while True:
                 end = self.body.find(b"\n\n", self._place)
@@ -205,8 +212,10 @@ class Exchange:
                     continue
                 block, self._place = self.body[self._place : end].decode(), end + 2
                 fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
+                self.last = fields.get("id", self.last)
                 if "data" in fields:
-                    return fields.get("id"), fields.get("event"), json.loads(fields["data"])
+                    seq = self.last.partition("-")[0] if "id" in fields else None
+                    return seq, fields.get("event"), json.loads(fields["data"])
 
     async def until(self, type_):
         """Return the events up to the first with an event, or a document, of a type."""

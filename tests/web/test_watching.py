@@ -10,7 +10,7 @@ import pytest
 
 from assistant_events import PromptSubmitted, find_problems, fold
 from assistant_events.errors import PrunedError, StoreError
-from assistant_events.outward import DocumentWriter
+from assistant_events.outward import Cursor, DocumentWriter
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.web import ChatRoutes
 from tests.session.scripted import ASKS, HELLO, line
@@ -122,6 +122,89 @@ def test_cursors_that_are_refused(cursor, where):
             assert 400 == answer.status
             assert "application/json" == answer.headers["content-type"]
             assert ["detail"] == list(answer.document)
+
+    run(main())
+
+
+def begin_anew(store):
+    """Delete the log, and begin one of the same length."""
+    store.delete("s1")
+    store.append("s1", [PromptSubmitted(message_id=f"v{number}", content="Ho") for number in range(5)], owner="ada")
+
+
+def restore(store):
+    """Restore the log from an older copy, which then grows in another way."""
+    kept = list(store.read("s1"))[:3]
+    store.delete("s1")
+    for record in kept:
+        store.append("s1", [record.event], at=record.at, owner="ada")
+    store.append("s1", [PromptSubmitted(message_id=f"v{number}", content="Ho") for number in range(2)])
+
+
+@pytest.mark.parametrize("change", [begin_anew, restore], ids=["begun anew", "restored"])
+def test_a_cursor_of_another_log(change):
+    """
+    A cursor has the mark of its record: one of a log that has another record at its place is refused.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 5)
+            third, fifth = [str(Cursor.of(record)) for record in list(app.store.read("s1"))[2::2]]
+            async with app.ada.watch("/sessions/s1/events", last_event_id=third) as events:
+                got = await events.until("step.ended")
+            change(app.store)
+            answer = await app.ada.get(f"/sessions/s1/events?after={fifth}")
+            async with app.ada.watch("/sessions/s1/events", last_event_id=third) as restored:
+                status = restored.status
+
+            assert (["4", "5"], fifth) == ([id_ for id_, _, _ in got], events.last)
+            assert 400 == answer.status
+            detail = "the cursor is of another session, or of a log that was deleted or restored"
+            assert {"detail": detail} == answer.document
+            assert (400 if change is begin_anew else 200) == status
+
+    run(main())
+
+
+def test_a_cursor_of_another_session():
+    """
+    A cursor of another session is refused, also of one of the same owner, and one that is not beyond the end.
+    """
+
+    async def main():
+        async with chat(HELLO, HELLO) as app:
+            for name in ("s1", "s2"):
+                await app.ada.post(f"/sessions/{name}/prompt", {"prompt": "Hi", "message_id": "u1"})
+                await until(lambda: app.store.seq(name) == 5)  # noqa: B023
+            async with app.ada.watch("/sessions/s1/events") as events:
+                await events.next()
+            answer = await app.ada.get("/sessions/s2/events", last_event_id=events.last)
+
+            assert events.last == str(Cursor.of(list(app.store.read("s1"))[4]))
+            assert 400 == answer.status
+
+    run(main())
+
+
+def test_a_cursor_whose_record_is_pruned():
+    """
+    A cursor that cannot be compared any more gets a snapshot, whose id has no mark.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 5)
+            cursor = str(Cursor.of(list(app.store.read("s1"))[4]))
+            await (await app.turns.open("s1")).snapshot()
+            app.store.prune("s1", 5)
+            async with app.ada.watch("/sessions/s1/events", last_event_id=cursor) as events:
+                got = await events.next()
+
+            assert ("5", "snapshot") == (got[0], got[2]["type"])
+            assert "5" == events.last
 
     run(main())
 

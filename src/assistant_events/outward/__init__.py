@@ -6,6 +6,6 @@ A `SseWriter` writes them as server-sent events.
 """
 
 from assistant_events.outward.documents import DocumentWriter
-from assistant_events.outward.sse import SharedEvents, SseWriter, end_event, error_event, parse_cursor
+from assistant_events.outward.sse import Cursor, SharedEvents, SseWriter, end_event, error_event
 
-__all__ = ["DocumentWriter", "SharedEvents", "SseWriter", "end_event", "error_event", "parse_cursor"]
+__all__ = ["Cursor", "DocumentWriter", "SharedEvents", "SseWriter", "end_event", "error_event"]

@@ -2,15 +2,18 @@
 Server-sent events for browsers: what an `EventSource` reads, and the cursors that it sends.
 
 An event is one document of a `DocumentWriter` and has no `event:` line, so that `EventSource.onmessage` gets it; only
-`end` and `error` have one. Records and snapshots have their `seq` as `id:`; live frames have no id, and the browser
-keeps the last one. So a browser that connects again sends the `seq` of the last record that it has.
+`end` and `error` have one. Records and snapshots have their `Cursor` as `id:`; live frames have no id, and the browser
+keeps the last one. So a browser that connects again sends the cursor of the last record that it has.
 """
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from typing import Final, TypeAlias, final
+from hashlib import blake2b
+from typing import Final, Self, TypeAlias, final
+
+import attrs
 
 from assistant_events.events import Event, Frame, Record
 from assistant_events.messages import Transcript
@@ -32,21 +35,48 @@ HEARTBEAT: Final = b":\n\n"
 SSE_START: Final = b"retry: 1000\n\n" + HEARTBEAT
 """What an answer begins with: after how many milliseconds a browser connects again."""
 
-_CURSOR: Final = re.compile(r"(\d{1,18})(?:\.[\w-]{1,64}-\d{1,18})?", re.ASCII)
+_CURSOR: Final = re.compile(r"(\d{1,18})(?:-([\da-f]{12}))?(?:\.[\w-]{1,64}-\d{1,18})?", re.ASCII)
 
 
-def parse_cursor(text: str) -> int:
+@final
+@attrs.frozen
+class Cursor:
     """
-    Return the `seq` of a cursor: `17`, or `17.token-3` with the place of a frame.
+    The place of a browser in a log: `17-5f3c0a9be21d`, the `seq` of a record and its mark; or `17`, without one.
 
-    The place of a frame is not needed: a browser that connects again is given each open text from its start.
-
-    Raises:
-        ValueError: *text* is not a cursor.
+    The mark is of the session, the time and the message of the record. So a cursor of another session is recognised,
+    and one of a log that was deleted and begun anew, or restored from an older copy. It shows nothing that a browser
+    does not have from the record.
     """
-    if (found := _CURSOR.fullmatch(text)) is None:
-        raise ValueError("expected a cursor: the seq of a record, such as 17")
-    return int(found[1])
+
+    seq: int
+
+    mark: str | None = None
+    """Twelve hexadecimal digits; `None` in a cursor that an app has made of a `seq`."""
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """Return the cursor behind a record."""
+        named = f"{record.session_id}\n{record.seq}\n{record.at.isoformat()}\n{record.event.message_id}"
+        return cls(record.seq, blake2b(named.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest())
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """
+        Return the cursor that a browser has sent.
+
+        It may have the place of a frame, as in `17-5f3c0a9be21d.token-3`, which is not needed: a browser that connects
+        again is given each open text from its start.
+
+        Raises:
+            ValueError: *text* is not a cursor.
+        """
+        if (found := _CURSOR.fullmatch(text)) is None:
+            raise ValueError("expected a cursor: the id of an event, or the seq of a record, such as 17")
+        return cls(int(found[1]), found[2])
+
+    def __str__(self) -> str:
+        return str(self.seq) if self.mark is None else f"{self.seq}-{self.mark}"
 
 
 @final
@@ -95,9 +125,17 @@ class SseWriter:
         self._shared = SharedEvents() if shared is None else shared
         self._documents = DocumentWriter()
 
-    def snapshot(self, transcript: Transcript) -> bytes:
-        """Return a transcript that replaces what the browser has."""
-        return _event(self._documents.snapshot(transcript), transcript.seq)
+    def snapshot(self, transcript: Transcript, last: Record | None = None) -> bytes:
+        """
+        Return a transcript that replaces what the browser has.
+
+        Args:
+            transcript: The transcript.
+
+            last: Its last record, for the mark of its cursor.
+        """
+        cursor = Cursor(transcript.seq) if last is None else Cursor.of(last)
+        return _event(self._documents.snapshot(transcript), cursor)
 
     def write(self, item: _Item) -> bytes:
         """Return an item."""
@@ -105,7 +143,7 @@ class SseWriter:
         if written is not None:
             self._documents.skip(item)
             return written
-        written = _event(self._documents.write(item), item.seq if isinstance(item, Record) else None)
+        written = _event(self._documents.write(item), Cursor.of(item) if isinstance(item, Record) else None)
         self._shared.add(item, written)
         return written
 
@@ -120,6 +158,6 @@ def error_event(message: str) -> bytes:
     return b"event: error\n" + _event({"type": "error", "message": message}, None)
 
 
-def _event(document: dict[str, object], seq: int | None) -> bytes:
+def _event(document: dict[str, object], cursor: Cursor | None) -> bytes:
     data = b"data: %s\n\n" % write_json(document)
-    return data if seq is None else b"id: %d\n%s" % (seq, data)
+    return data if cursor is None else b"id: %s\n%s" % (str(cursor).encode(), data)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from inspect import isawaitable
 from typing import Final, TypeAlias, final
@@ -20,10 +20,10 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from assistant_events.errors import PrunedError, StoreError
-from assistant_events.events import Frame
+from assistant_events.events import Frame, Record
 from assistant_events.live import Live
 from assistant_events.messages import ApprovalStatus, Awaits, Transcript
-from assistant_events.outward import DocumentWriter, SharedEvents, SseWriter, end_event, error_event, parse_cursor
+from assistant_events.outward import Cursor, DocumentWriter, SharedEvents, SseWriter, end_event, error_event
 from assistant_events.outward.sse import SSE_START
 from assistant_events.reducer import Builder, fold
 from assistant_events.session import Turns
@@ -173,9 +173,8 @@ class ChatRoutes:
 
     async def _watch(self, request: Request) -> Response | SseResponse:
         session_id, owner = await self._session_of(request)
-        after = _cursor(request)
-        if after is not None and after > await self._store.seq(session_id):
-            raise HTTPException(400, "the cursor is beyond the end of the session")
+        cursor = _cursor(request)
+        after = None if cursor is None else await self._store.run(_place, self._store.store, session_id, cursor)
         until = request.query_params.get("until")
         if until not in {None, "user"}:
             raise HTTPException(400, "until: expected user")
@@ -215,7 +214,6 @@ class ChatRoutes:
         except Exception as error:  # noqa: BLE001 - whatever ended the turn, the session is deleted
             _log.info("session %r: deleted after its turn had failed: %s", session_id, type(error).__name__)
         await self._store.delete(session_id)
-        self._shared.pop(session_id, None)  # who watches it is given nothing of a new session with its id
         return Response(status_code=204)
 
     # -- events
@@ -223,8 +221,7 @@ class ChatRoutes:
     async def _events(  # noqa: C901 - one answer, from its start to its end
         self, session_id: str, after: int | None, known: Transcript | None, *, until_user: bool
     ) -> AsyncGenerator[bytes]:
-        shared = self._shared.setdefault(session_id, SharedEvents())
-        writer = SseWriter(shared)
+        writer = SseWriter(self._shared.setdefault(session_id, SharedEvents()))
         turn = Builder(known) if until_user else None
         yield SSE_START
         try:
@@ -233,7 +230,7 @@ class ChatRoutes:
                     known = await self._transcript(session_id) if known is None else known
                     turn = None if turn is None else Builder(known)
                     after = known.seq
-                    yield writer.snapshot(known)
+                    yield writer.snapshot(known, await self._store.run(_record, self._store.store, session_id, after))
                     if turn is not None and self._is_users_turn(known):
                         yield end_event(after)
                         return
@@ -241,8 +238,6 @@ class ChatRoutes:
                 try:
                     async with aclosing(self._live.subscribe(session_id, after)) as items:
                         async for item in items:
-                            if self._shared.get(session_id) is not shared:
-                                raise StoreError(f"session {session_id!r} was deleted")
                             yield writer.write(item)
                             if turn is None or isinstance(item, Frame):
                                 continue
@@ -337,11 +332,30 @@ def _transcript(store: Store, session_id: str) -> Transcript:
                 raise
 
 
-def _cursor(request: Request) -> int | None:
+def _record(store: Store, session_id: str, seq: int) -> Record | None:
+    """Return a record; `None` where there is none, or it has been pruned."""
+    with suppress(PrunedError):
+        return next(iter(store.read(session_id, seq - 1, limit=1)), None) if seq else None
+    return None
+
+
+def _place(store: Store, session_id: str, cursor: Cursor) -> int | None:
+    """Return the `seq` of a cursor; `None` where its record has been pruned, so that it cannot be compared."""
+    if cursor.seq > store.seq(session_id):
+        raise HTTPException(400, "the cursor is beyond the end of the session")
+    if cursor.mark is None:
+        return cursor.seq
+    record = _record(store, session_id, cursor.seq)
+    if record is not None and cursor != Cursor.of(record):
+        raise HTTPException(400, "the cursor is of another session, or of a log that was deleted or restored")
+    return None if record is None else cursor.seq
+
+
+def _cursor(request: Request) -> Cursor | None:
     # An `EventSource` connects again with the address that it was made with, and with a newer cursor in the header.
     given = request.headers.get("last-event-id") or request.query_params.get("after")
     try:
-        return None if given is None else parse_cursor(given)
+        return None if given is None else Cursor.parse(given)
     except ValueError as error:
         raise HTTPException(400, str(error)) from None
 
