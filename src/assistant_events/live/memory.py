@@ -11,7 +11,7 @@ from typing import Any, Final, Self, TypeVar, cast, final
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
-from assistant_events.live.topic import FLUSH_SIZE, Topic
+from assistant_events.live.topic import FLUSH_SIZE, Place, Topic, place_of
 from assistant_events.messages import Awaits
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.contract import never_waits
@@ -119,7 +119,7 @@ class MemoryLive:
             topic.add_record(record)
         elif record.seq > known:
             self._catch_up(topic)  # or others have appended before it
-        elif record.seq == known and topic.last is not None and topic.last != record:
+        elif record.seq == known and topic.last not in {None, place_of(record)}:
             self._end(topic)
 
     def _flush(self, topic: Topic) -> None:
@@ -191,7 +191,7 @@ class MemoryLive:
         records, is_same = await self._call(
             lambda store: (
                 list(store.read(name, after, limit=_PAGE)),
-                last is None or _at(store, name, last.seq, last) == last,
+                last is None or _place(store, name, last[0], last) == last,
             )
         )
         if not is_same or (not records and after < (topic.seq or 0)):
@@ -206,9 +206,9 @@ class MemoryLive:
         """Read what is new in the store: records, and the checkpoints of what other processes receive."""
         name = topic.session_id
 
-        def look(store: Store) -> tuple[int, list[DeltaEvent], int, Record | None]:
+        def look(store: Store) -> tuple[int, list[DeltaEvent], int, Place | None]:
             before, pieces, seq = store.seq(name), list(store.load_checkpoints(name)), store.seq(name)
-            return before, pieces, seq, _at(store, name, seq if last is None else last.seq, last)
+            return before, pieces, seq, _place(store, name, seq if last is None else last[0], last)
 
         while not topic.ended:
             known, last = topic.claimed_seq, topic.last
@@ -217,7 +217,7 @@ class MemoryLive:
                 topic.seq = seq
             if seq < known or (last is not None and found != last):
                 raise self._end(topic)
-            if topic.last is None and found is not None and found.seq == topic.seq:
+            if topic.last is None and found is not None and found[0] == topic.seq:
                 topic.last = found
             while topic.seq < seq:
                 try:
@@ -296,9 +296,9 @@ class MemoryLive:
         return task
 
 
-def _at(store: Store, name: str, seq: int, pruned: Record | None) -> Record | None:
-    """Return the record at *seq* of a log; *pruned* where it has been pruned."""
+def _place(store: Store, name: str, seq: int, pruned: Place | None) -> Place | None:
+    """Return the place of the record at *seq* of a log; *pruned* where it has been pruned."""
     try:
-        return next(iter(store.read(name, max(seq - 1, 0), limit=1)), None)
+        return next(map(place_of, store.read(name, max(seq - 1, 0), limit=1)), None)
     except PrunedError:
         return pruned

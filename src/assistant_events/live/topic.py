@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Final, final
+from datetime import datetime
+from typing import Final, TypeAlias, final
 
 import attrs
 
@@ -28,6 +29,15 @@ _MAX_SIZE: Final = 4 * _MAX_FRAME_SIZE
 """How many items, and how much text of them, are kept for subscribers that are slower than others."""
 
 
+Place: TypeAlias = tuple[int, datetime, str | None]
+"""`seq`, time and message of a record: no other log has it."""
+
+
+def place_of(record: Record) -> Place:
+    """Return the place of a record."""
+    return record.seq, record.at, record.event.message_id
+
+
 @final
 @attrs.define(eq=False)
 class Topic:
@@ -38,8 +48,8 @@ class Topic:
     seq: int | None = None
     """`seq` of the last known record; `None` before the first look at the log."""
 
-    last: Record | None = None
-    """That record, by which a log is recognised that was deleted and begun anew; `None` where it is not known."""
+    last: Place | None = None
+    """Of that record, by which a log is recognised that was deleted and begun anew; `None` where it is not known."""
 
     watchers: int = 0
 
@@ -140,7 +150,7 @@ class Topic:
 
     def add_record(self, record: Record) -> None:
         """Emit the next record."""
-        self.seq, self.last = record.seq, record
+        self.seq, self.last = record.seq, place_of(record)
         self.fragments.apply(record)
         self._add(record, 0)
 
