@@ -58,8 +58,7 @@ class DeltaFastPath:
     """
 
     __slots__ = (
-        "_after",
-        "_before",
+        "_around",
         "_buffer",
         "_call_id",
         "_cls",
@@ -121,11 +120,11 @@ class DeltaFastPath:
         self.framed = template.around is not None
         """Whether the bytes around a payload are known. A JSON string holds no line end, so what matches is a frame."""
 
-        self._before, self._after = template.around or AS_LINE
-        self.head = self._before + self.prefix
+        before, after = self._around = template.around or AS_LINE
+        self.head = before + self.prefix
         """The same of a frame; of a line, where the bytes around a payload are not known."""
 
-        self._tail = suffix + self._after
+        self._tail = suffix + after
 
     def take(self, frame: bytes) -> Event | None:
         """
@@ -164,7 +163,7 @@ class DeltaFastPath:
 
     def take_payload(self, payload: bytes) -> Event | None:
         """Do the same with a payload alone."""
-        return None if self.learner.named else self.take(self._before + payload + self._after)
+        return None if self.learner.named else self.take(payload.join(self._around))
 
     def append_run(self, data: bytes, start: int, sink: list[Event]) -> int:
         """
@@ -199,10 +198,10 @@ class DeltaFastPath:
         some = payloads[start : start + self.learner.window // _SHORT_FRAME]
         if len(some) < 2 or self.learner.named or not some[1].startswith(self.prefix):
             return 0
-        around = self._before, self._after
-        frames = (around[1] + around[0]).join(some).join(around)
+        before, after = self._around
+        frames = (after + before).join(some).join(self._around)
         # A payload with a line end could be two frames.
-        is_lines = frames.count(b"\n") == len(some) * b"".join(around).count(b"\n")
+        is_lines = frames.count(b"\n") == len(some) * (before + after).count(b"\n")
         return self._append_run(frames, 0, sink)[0] if is_lines else 0
 
     @property
@@ -229,8 +228,8 @@ class DeltaFastPath:
 
     def last_payload(self) -> bytes | None:
         """Return the payload of the last frame that varied in more than its text; `None` when there was none."""
-        last = self._last
-        return None if last is None else last.removeprefix(self._before).removesuffix(self._after)
+        before, after = self._around
+        return None if self._last is None else self._last.removeprefix(before).removesuffix(after)
 
     # -- inside
 
@@ -296,7 +295,7 @@ class DeltaFastPath:
     def _append_run(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int]:
         """Return how many frames a run has, and where it ends."""
         self.stopped = False
-        head, after = self.head, self._after
+        head, after = self.head, self._around[1]
         border = data.find(after, start) + len(after)
         if border < len(after) or not data.startswith(head, start) or not data.startswith(head, border):
             return 0, start  # less than two
@@ -325,7 +324,7 @@ class DeltaFastPath:
 
     def _append_varied(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int, int]:
         """Do the same with frames that vary in more than their text."""
-        after = self._after
+        after = self._around[1]
         end = data.rfind(after, start, start + self.learner.window) + len(after)
         if end < len(after):
             return 0, 0, start
@@ -361,7 +360,7 @@ class DeltaFastPath:
         literals = columns[known.text - 1]
         found = count = len(literals)
         if not literals[-1]:
-            count -= 1  # it is no frame of this kind
+            count -= 1  # what follows the frames that match
         for group, constant in known.constants.items():
             column = columns[group - 1][:count]
             if column.count(constant) < count:
