@@ -176,6 +176,17 @@ def test_a_key_that_comes_twice():
     )
 
 
+def test_a_key_that_two_gaps_have():
+    """
+    Each gap is where its own value is.
+    """
+    payload = b'{"usage":{"in":{"count":%d},"out":{"count":%d}},"index":3,"delta":{"text":"%b"}}'
+    made = learned(payload % (1, 2, b"a"))
+
+    assert b'"b"' == matched(made, 3, payload % (33, 4, b"b"))
+    assert b'{"usage":{"in":{"count":' == made.bound(3)[0]
+
+
 def test_a_frame_that_is_not_valid_utf_8():
     """
     A frame that had to be repaired before it was parsed has no template.

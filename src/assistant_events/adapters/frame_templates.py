@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any, TypeAlias, final
 
 import attrs
 
 from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.errors import JsonError
-from assistant_events.values import read_json
+from assistant_events.values import read_json, write_json
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and list indexes that lead to a value of a frame."""
@@ -41,14 +40,13 @@ _FIRST_WAIT = 3
 _LAST_WAIT = 48
 """After how many frames a template is learned at first, and at most."""
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
-_PROBES: dict[type, tuple[re.Pattern[bytes], Any, bytes]] = {
-    str: (_STRING, "probe", b'"probe"'),
-    int: (_NUMBER, 7_310_947, b"7310947"),
-    float: (_NUMBER, 7_310_947, b"7310947"),
-}
-"""By the type of a varying value: its token, and the value that is tried in its place."""
+_STRING = re.compile(rb'\s*:\s*("(?:[^"\\]|\\.)*")')
+_NUMBER = re.compile(rb"\s*:\s*(-?\d+(?:\.\d+)?)")
+_VALUES = {str: _STRING, int: _NUMBER, float: _NUMBER}
+"""By the type of a varying value: what is behind its key."""
+
+_PROBE = 7_310_947
+"""Values that are tried in place of those of a frame are numbers from here on, and strings of them."""
 
 NUMBER_LIMIT = 10**10
 """Numbers of items are smaller: frames with larger ones are decoded in full."""
@@ -212,13 +210,11 @@ class FrameTemplate:
         """Return the template of a frame, given as bytes and parsed; `None` when it has none."""
         if len(payload) > _MAX_FRAME or not fields.allow(event, path):
             return None
-        found: list[tuple[int, int, str]] = []
-        for place, gap in fields.gaps(event, path):
-            span = _find(payload, event, place)
-            if span is None:
-                return None
-            found.append((*span, gap))
-        found.sort()
+        gaps = dict(fields.gaps(event, path))
+        spans = _find(payload, event, list(gaps))
+        if spans is None:
+            return None
+        found = sorted([(*span, gap) for span, gap in zip(spans, gaps.values(), strict=True)])
         texts = [at for at, (_, _, gap) in enumerate(found) if gap == "text"]
         for at in texts[1:]:
             found[at] = (*found[at][:2], "copy")
@@ -343,25 +339,55 @@ def _scalars(value: object, path: Path) -> Iterator[tuple[Path, object]]:
     elif isinstance(value, list):
         for at, item in enumerate(value):
             yield from _scalars(item, (*path, at))
-    elif type(value) in _PROBES:
+    elif type(value) in _VALUES:
         yield path, value
 
 
-def _find(payload: bytes, event: Fields, path: Path) -> tuple[int, int] | None:
-    """Return where the value at *path* is in the payload; `None` when no occurrence of its key proves right."""
-    token, probe, written = _PROBES[type(_value_at(event, path))]
-    expected = _replaced(event, path, probe)
-    key = re.escape(str(path[-1]).encode("utf-8", "replace"))
-    for place in islice(re.finditer(rb'"' + key + rb'"\s*:\s*', payload), _MAX_TRIES):
-        found = token.match(payload, place.end())
+def _find(payload: bytes, event: Fields, places: list[Path]) -> list[tuple[int, int]] | None:
+    """Return where the values at *places* are in the payload; `None` when one of them is not found."""
+    candidates = [list(_occurrences(payload, event, place)) for place in places]
+    if not all(candidates):
+        return None
+    first = [spans[0] for spans in candidates]
+    if _is_right(payload, event, places, first):
+        return first  # most keys are there once
+    found = [
+        next((span for span in spans if _is_right(payload, event, [place], [span])), None)
+        for place, spans in zip(places, candidates, strict=True)
+    ]
+    return [span for span in found if span is not None] if None not in found else None
+
+
+def _occurrences(payload: bytes, event: Fields, place: Path) -> Iterator[tuple[int, int]]:
+    """Yield where there is a value of the right type behind the key of a place."""
+    pattern = _VALUES[type(_value_at(event, place))]
+    key = b'"%b"' % str(place[-1]).encode("utf-8", "replace")
+    at = payload.find(key)
+    for _ in range(_MAX_TRIES):
+        if at < 0:
+            return
+        found = pattern.match(payload, at + len(key))
         if found is not None:
-            start, end = found.span()
-            try:
-                if read_json(payload[:start] + written + payload[end:], max_depth=None) == expected:
-                    return start, end
-            except JsonError:
-                pass
-    return None
+            yield found.span(1)
+        at = payload.find(key, at + 1)
+
+
+def _is_right(payload: bytes, event: Fields, places: list[Path], spans: list[tuple[int, int]]) -> bool:
+    """Return whether other values in these spans of the payload are read at these places."""
+    pieces: list[bytes] = []
+    end = 0
+    for number, ((start, stop), place) in enumerate(sorted(zip(spans, places, strict=True)), _PROBE):
+        if start < end:
+            return False
+        probe = str(number) if type(_value_at(event, place)) is str else number
+        event = _replaced(event, place, probe)
+        pieces += payload[end:start], write_json(probe)
+        end = stop
+    try:
+        read: object = read_json(b"".join([*pieces, payload[end:]]), max_depth=None)
+    except JsonError:
+        return False
+    return event == read
 
 
 def _value_at(value: Any, path: Path) -> Any:

@@ -8,6 +8,7 @@ a table names the fields that the wire counts apart.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
 
@@ -94,8 +95,7 @@ def _counts(usage: Usage) -> tuple[int | None, ...]:
 
 
 def _read(fields: Fields, paths: str) -> int | None:
-    for path in paths.split():
-        *parents, key = path.split(".")
+    for *parents, key in _steps(paths):
         within = fields
         for parent in parents:
             within = mapping(within, parent)
@@ -103,6 +103,12 @@ def _read(fields: Fields, paths: str) -> int | None:
         if value is not None:
             return value
     return None
+
+
+@cache
+def _steps(paths: str) -> list[list[str]]:
+    """Return the keys of each path."""
+    return [path.split(".") for path in paths.split()]
 
 
 def _write(written: dict[str, Any], paths: str, value: int) -> None:

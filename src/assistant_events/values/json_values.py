@@ -405,10 +405,10 @@ def _copied(value: object, cls: type[Any], max_depth: int) -> Any:
             return value if type(value) is float else float(value)
         case float():
             raise ShapeError("a finite number", repr(value))
-        case Mapping():
+        case dict() | Mapping():
             items = _copied_items(value, cls, max_depth)
             return items if cls is dict else wrap(cls, items)
-        case Sequence() if not isinstance(value, (bytes, bytearray, memoryview)):
+        case list() | Sequence() if not isinstance(value, (bytes, bytearray, memoryview)):
             return _copied_array(value, cls, max_depth)
         case _:
             raise ShapeError("JSON", type(value).__name__)
