@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
@@ -34,6 +34,7 @@ from assistant_events.values.content import ContentInput
 
 _FRAME = frozenset({*words.OF_RESPONSE, "candidates", "usageMetadata", "modelVersion", *words.DROPPED})
 _CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken", "logprobsResult"})
+_KINDS = ("text", *words.OWN_FIELDS)
 _TEXT_PATH = ("candidates", 0, "content", "parts", 0, "text")
 
 
@@ -71,6 +72,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         """By kind and id, and by kind and tool, the items of calls that may have a result, oldest first."""
 
         self._reason: str | None = None
+        self._is_finished = False
         self._counts: Fields = {}
         self._traffic: dict[str, Any] = {}
 
@@ -112,13 +114,17 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     # -- the answer
 
-    def _keep_counts(self, usage: Fields, *, partial: bool = True) -> None:
+    def facts(self) -> StepFacts:
+        """Return the facts that each end of the step has; the counts are partial when the stream was cut."""
+        if self._counts:
+            self.note_usage({**self._traffic, **self._counts}, partial=not self._is_finished)
+        return super().facts()
+
+    def _keep_counts(self, usage: Fields) -> None:
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
         counts = {key: each for key, each in usage.items() if key.endswith(("TokenCount", "TokensDetails"))}
         self._counts = counts or self._counts
         self._traffic |= others(usage, counts)
-        if self._counts:
-            self.note_usage({**self._traffic, **self._counts}, partial=partial)
 
     def _on_candidate(self, candidate: Fields, event: Fields) -> None:
         learn(self.step_details, candidate, _CANDIDATE)
@@ -135,7 +141,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
         self._end_call()
-        self._keep_counts({}, partial=False)
+        self._is_finished = True
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
             return
@@ -149,7 +155,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     # -- parts
 
     def _on_part(self, part: Fields, event: Fields) -> None:
-        kind = next((each for each in ("text", *words.OWN_FIELDS) if each in part), "")
+        kind = next((each for each in _KINDS if each in part), "")
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
         fields = mapping(part, kind)
         if kind == "text":
@@ -220,8 +226,11 @@ class GeminiGenerateContentDecoder(DecoderBase):
         else:
             text, whole = words.input_text(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
-            self._call = key, JsonPieces()
-            self._on_arguments(fields, {})
+            if "partialArgs" in fields or "willContinue" in fields:
+                self._call = key, JsonPieces()
+                self._on_arguments(fields, {})
+            else:
+                self.recorder.end_tool_input(key=key)
 
     def _on_arguments(self, fields: Fields, state: dict[str, Any]) -> None:
         """Add to the arguments of the call that is open: only its first part has its name."""
