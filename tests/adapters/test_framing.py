@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import fold
-from assistant_events.adapters import JsonLines, Sse, frame_reader, framing
+from assistant_events.adapters import JsonArray, JsonLines, Sse, frame_reader, framing
 from assistant_events.adapters.framing import MAX_FRAME_BYTES, MAX_TAIL
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 
@@ -582,3 +582,31 @@ def test_what_is_written_is_read(payload):
     """
     for made in (Sse, JsonLines):
         assert [payload] == [json.loads(each) for each in made().feed(made.frame(None, payload))]
+
+
+STARTS = {
+    "half an event": (Sse, b"data: 1\n\nevent: a\ndata: {", b"event: a\ndata: {"),
+    "nothing": (Sse, b"data: 1\n\n", b""),
+    "too much": (Sse, b"data: 1\n\ndata: " + b"x" * 100, b""),
+    "half a line end": (Sse, b"data: 1\n\nevent: a\r", b""),
+    "half a mark": (Sse, b"\xef\xbb", b""),
+    "half a line": (JsonLines, b"1\n{", b"{"),
+    "too long a line": (JsonLines, b"1\n" + b"x" * 100, b""),
+    "an object": (JsonArray, b"[{", b""),
+}
+
+
+@pytest.mark.parametrize(("framing", "data", "start"), STARTS.values(), ids=STARTS)
+def test_the_start_of_a_frame_is_released(framing, data, start):
+    """
+    What is fed again gives the same payloads; nothing is released where the next bytes depend on what came before.
+    """
+    rest = b"\n{}\n\n{}\n\n,data: {}\n\n"
+    made, other = framing(), framing()
+    made.feed(data)
+    other.feed(data)
+    released = made.release(50)
+
+    assert start == released
+    assert made.idle or not start
+    assert other.feed(rest) == made.feed(released + rest)

@@ -152,11 +152,11 @@ class AwsEventStream:
 
     def _cut(self, data: bytes, payloads: list[bytes]) -> int:
         """Append the payloads of whole frames, up to one that is damaged, and return where the rest begins."""
-        starts, checksum_at = self._starts, _CHECKSUM.unpack_from
-        begin, size, foot = 0, len(data), _CHECKSUM.size
-        self._missing = _PRELUDE.size
-        while size - begin >= _PRELUDE.size:
-            known = starts.get(data[begin : begin + self._payload_at]) or self._read_start(data, begin)
+        known_start, checksum_at = self._starts.get, _CHECKSUM.unpack_from
+        begin, size, foot, shortest, payload_at = 0, len(data), _CHECKSUM.size, _PRELUDE.size, self._payload_at
+        self._missing = shortest
+        while size - begin >= shortest:
+            known = known_start(data[begin : begin + payload_at]) or self._read_start(data, begin)
             if known is None:
                 break
             length, payload_at, checksum, headers, before = known
