@@ -111,6 +111,9 @@ class AwsEventStream:
         self.idle = is_open and not self._held
         return payloads
 
+    def next(self, data: bytes, at: int) -> None:
+        """Return `None`: `feed` takes what has come at once."""
+
     def whole(self, data: bytes) -> bytes | None:
         """Return the payload of one frame that starts as one before, and a line end."""
         known = self._starts.get(data[: self._payload_at])

@@ -293,34 +293,39 @@ class FrameReader(ABC):
         """Take bytes frame by frame: runs of those that continue what is open need no framing."""
         framing, sink = self._framing, self._sink
         separator = framing.separator if self.fast else b""
-        size, width = len(data), len(separator)
-        first = data.find(separator) + width if separator else 0
-        if first < width or not separator or (self._ready is not None and first == size):
-            self.on_payloads(framing.feed(data))  # the last is one frame, which `feed` has tried
+        if not separator or separator not in data:
+            self.on_payloads(framing.feed(data))
             return
         if not framing.idle and self._fast_path is not None:
-            held = framing.release(self._piece - size)
-            data, size = held + data, size + len(held)
-        at, tried = 0, -1
+            data = framing.release(self._piece - len(data)) + data
+        at, tried, size = 0, -1, len(data)
         while at < size and not self.terminal:
-            end = data.find(separator, at) + width
-            if end < width:
-                self.on_payloads(framing.feed(data[at:]))
-                return
-            fast = self._fast_path if framing.idle and at != tried else None
-            if fast is not None and fast.framed and data.startswith(fast.head, at):
+            fast = self._fast_path
+            if not framing.idle:
+                pass
+            elif fast is not None and at != tried and fast.framed and data.startswith(fast.head, at):
                 begin, at = at, fast.append_run(data, at, sink)
                 if fast.stopped:
                     tried = at
                 if at > begin:
                     continue
-            else:
-                fast = None
-            frame = data[at:end]
-            if fast is not None and at != tried and (event := fast.take(frame)) is not None:
-                sink.append(event)
-            else:
-                self.on_payloads(framing.feed(frame))
+                end = data.find(separator, at) + len(separator)
+                if at != tried and at < end and (event := fast.take(data[at:end])) is not None:
+                    sink.append(event)
+                    at = end
+                    continue
+            elif (frame := framing.next(data, at)) is not None:
+                payload, at = frame
+                matches = fast is not None and payload.startswith(fast.prefix)
+                if matches and (event := fast.take_payload(payload)) is not None:
+                    sink.append(event)
+                else:
+                    self.on_payload(payload)
+                continue
+            end = data.find(separator, at) + len(separator)
+            if end < len(separator):
+                end = size
+            self.on_payloads(framing.feed(data[at:end]))
             at = end
 
     def _leave_fast_path(self) -> None:

@@ -41,7 +41,12 @@ _IN_STRING = re.compile(rb'"|\\.', re.DOTALL)
 _IN_ARRAY = re.compile(rb'[{}"]')
 """The next byte of JSON that matters, inside of a string and outside."""
 
-_ONE = re.compile(rb"(?:event: .*\n)?data: (.*)\n\n").fullmatch
+_USUAL = {
+    b"\n\n": re.compile(rb"(?:event: .*+\n)?data: (.*+)\n\n").match,
+    b"\r\n\r\n": re.compile(rb"(?:event: .*\r\n)?data: (.*)\r\n\r\n").match,
+}
+"""By the separator: what an event in its usual lines is, if it has no other line end."""
+
 _BEFORE = re.compile(rb"(?:event: ?([^\n]*)\n)?data: ?").fullmatch
 
 
@@ -82,6 +87,15 @@ class Framing(Protocol):
         Args:
             most: How many bytes it may have. Nothing is released when there are more, or when they depend on others
                 before them; that is always correct.
+        """
+        ...
+
+    def next(self, data: bytes, at: int) -> tuple[bytes, int] | None:
+        """
+        Return the payload of a frame in its usual form that begins at *at*, and where it ends, as `feed` takes it.
+
+        For pieces up to the maximum length, while it is `idle`. `None` is always correct: nothing happened, and `feed`
+        takes the frame.
         """
         ...
 
@@ -147,6 +161,7 @@ class Sse:
         self._held = 0
         self._settle_at = _SETTLE_AT
         self._begun = False
+        self._usual = _USUAL[self.separator]
         self._tail = bytearray()
         self.idle = False
         self._skip_lf = False
@@ -157,23 +172,26 @@ class Sse:
         self._looked_up: list[str | None] | None = None
         self._name_of: dict[int, str | None] = {}
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """Feed bytes and return the payloads that are complete."""
-        if self.idle and len(data) <= self._max and b"\r" not in data:
-            # One event in its usual lines is what a live stream brings most of the time.
-            one = _ONE(data)
-            if one is not None:
-                self._block, self._names = data, None
-                self._payloads = payloads = [one[1]]
-                return payloads
-        return self._feed(data)
-
     @property
     def tail(self) -> str:
         """Lines that are not fields of an event and look like JSON, up to `MAX_TAIL`."""
         return self._tail.decode("utf-8", "replace")
 
-    def _feed(self, data: bytes) -> list[bytes]:
+    def next(self, data: bytes, at: int) -> tuple[bytes, int] | None:
+        """Return the payload of an event in its usual lines, and where it ends."""
+        found = self._usual(data, at)
+        if found is None:
+            return None
+        block, payload = found.group(0, 1)
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n")
+            if b"\r" in block or self.separator == b"\n\n":
+                return None  # other line ends than those of the separator
+        self._block, self._payloads, self._names = block, [payload], None
+        return payload, found.end()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Feed bytes and return the payloads that are complete."""
         if self.too_long:
             return []
         if not self._begun:
@@ -306,6 +324,7 @@ class Sse:
             self._skip_lf = data[-1] == 13
         if b"\r\n\r\n" in data:
             self.separator = b"\r\n\r\n"
+            self._usual = _USUAL[self.separator]
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _split(self, block: bytes) -> list[bytes]:
@@ -450,6 +469,12 @@ class JsonLines:
         self._pending, self._held, self.idle = [], 0, True
         return held
 
+    def next(self, data: bytes, at: int) -> tuple[bytes, int] | None:
+        """Return a line, and where it ends; blank ones and the last are for `feed`."""
+        end = data.find(b"\n", at)
+        line = data[at:end].strip() if end >= 0 else b""
+        return (line, end + 1) if line else None
+
     def whole(self, data: bytes) -> None:
         """Return `None`: the bytes around a line are known."""
 
@@ -536,6 +561,9 @@ class JsonArray:
     def release(self, most: int) -> bytes:
         """Return nothing: objects are found where they end."""
         return b""
+
+    def next(self, data: bytes, at: int) -> None:
+        """Return `None`: it is what `feed` looks for."""
 
     def whole(self, data: bytes) -> None:
         """Return `None`: it is what `feed` looks for."""
