@@ -182,7 +182,7 @@ class ClassHooks:
     def _written(self, field: _Field, value: str, names: dict[str, Any]) -> str:
         """Return the expression of what the document holds for a value."""
         if field.hint in (JsonObject, State):
-            return f"{value}._items"
+            return f"{value}._json"
         if field.check is not None:
             return value
         if isinstance(field.hint, EnumMeta):
@@ -212,7 +212,7 @@ def _fields_of(cls: type) -> list[_Field]:
 def _differs(field: _Field) -> str:
     if field.default is None or isinstance(field.default, bool):
         return f"{field.name} is not {field.default}"
-    return f"{field.name}._items" if field.hint in (JsonObject, State) else field.name
+    return f"{field.name}._json" if field.hint in (JsonObject, State) else field.name
 
 
 def _unknown_fields(document: dict[str, Any], names: frozenset[str]) -> Any:

@@ -16,19 +16,17 @@ from assistant_events.errors import JsonError
 from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle
 from assistant_events.recorder.fragments import Fragments, JsonMap, frozen_state, join_surrogates, merge_state
 from assistant_events.values import (
-    MAX_DEPTH,
     Content,
     ErrorInfo,
     ErrorKind,
     JsonObject,
     State,
-    own,
     read_json,
     write_json,
 )
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
-from assistant_events.values.json_values import items_of, json_type
+from assistant_events.values.json_values import items_of, json_type, own_lazily
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
 
@@ -458,13 +456,9 @@ def parse_input(text: str) -> tuple[JsonObject | None, str]:
     if not text or text.isspace():
         return JsonObject({}), ""
     try:
-        value = read_json(text, max_depth=None)
+        value = read_json(text.encode())  # of a `str`, the reader leaves its UTF-8 in memory
     except JsonError as error:
         return None, f"the input is {error}"
-    try:
-        frozen = own(value)
-    except JsonError:
-        return None, f"the input is nested deeper than {MAX_DEPTH} levels"
-    if not isinstance(frozen, JsonObject):
+    if type(value) is not dict:
         return None, f"the input is not a JSON object but {json_type(value)}"
-    return frozen, ""
+    return own_lazily(value), ""

@@ -45,6 +45,9 @@ class JsonObject(Mapping[str, "JsonValue"]):
     _items: dict[str, JsonValue]
     _hash: int
 
+    _json: dict[str, Any]
+    """The same for writers: plain inside while nothing has looked into a `LazyObject`."""
+
     def __init__(self, items: Mapping[str, object] | None = None, /, **more: object) -> None:
         given: Mapping[str, object] = {} if items is None else items
         if more:
@@ -81,7 +84,8 @@ class JsonObject(Mapping[str, "JsonValue"]):
 
     def __or__(self, other: Mapping[str, object]) -> Self:
         """Return a new object with the keys of both; those of *other* win."""
-        return type(self)({**self._items, **other})
+        items = {**self._items, **other}
+        return type(self)(items)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -100,9 +104,9 @@ class JsonObject(Mapping[str, "JsonValue"]):
 
     def __repr__(self) -> str:
         try:
-            return f"{type(self).__name__}({thaw(self)!r})"
+            return f"{JsonObject.__name__}({thaw(self)!r})"
         except ValueError:  # an integer of over 4,300 digits has no repr
-            return f"{type(self).__name__}(<{len(self)} keys>)"
+            return f"{JsonObject.__name__}(<{len(self)} keys>)"
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
@@ -117,7 +121,8 @@ class JsonObject(Mapping[str, "JsonValue"]):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (wrap, (type(self), self._items))
+        items = self._items
+        return (wrap, (type(self), items))
 
 
 class State(JsonObject):
@@ -131,6 +136,23 @@ class State(JsonObject):
 
     def __repr__(self) -> str:
         return f"State(<{', '.join(self)}>)" if self._items else "State()"
+
+
+class LazyObject(JsonObject):
+    """
+    A `JsonObject` of plain JSON, which is frozen when something looks into it; from then on it is a `JsonObject`.
+
+    The inputs of calls can be large, and most are only written and thawed.
+    """
+
+    __slots__ = ()
+
+    @property
+    def _items(self) -> dict[str, JsonValue]:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]
+        items = items_of(self)
+        own_object(items, JsonObject)
+        object.__setattr__(self, "__class__", JsonObject)
+        return items
 
 
 JsonValue: TypeAlias = bool | int | float | str | tuple["JsonValue", ...] | JsonObject | None
@@ -237,6 +259,11 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEP
     return _own_array(value, cls, max_depth) if type(value) is list else value
 
 
+def own_lazily(value: dict[str, Any]) -> JsonObject:
+    """Return what `own` does of an object that nests at most `MAX_DEPTH` levels, frozen when it is looked into."""
+    return wrap(LazyObject, value)
+
+
 def own_object(value: dict[str, Any], cls: type[JsonObject], max_depth: int = MAX_DEPTH) -> Any:
     """Return what `own` does of an object, for hot loops."""
     if not max_depth:
@@ -270,7 +297,9 @@ def thaw(value: object) -> Any:
     # Any: plain JSON is what callers index into; a recursive union would make each of them cast.
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, (dict, JsonObject, Mapping)):
+    if isinstance(value, JsonObject):
+        return {key: thaw(item) for key, item in items_of(value).items()}
+    if isinstance(value, (dict, Mapping)):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [thaw(item) for item in value]
@@ -337,8 +366,12 @@ class same_as:  # noqa: N801 - reads like a function in a field definition
         return hash(self.value)
 
 
+JsonObject._json = vars(JsonObject)["_items"]  # pyright: ignore[reportPrivateUsage]
 items_of: Callable[[object], dict[str, JsonValue]] = vars(JsonObject)["_items"].__get__
-"""Returns the items of a `JsonObject`, for JSON writers that support only `dict`; they must not change it."""
+"""
+Returns the items of a `JsonObject`, for JSON writers that support only `dict`; they must not change it. Those of a
+`LazyObject` are plain.
+"""
 
 
 def wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import attrs
 from attrs import Attribute
 
-from assistant_events.values.json_values import JsonObject, State
+from assistant_events.values.json_values import JsonObject, LazyObject, State
 from assistant_events.values.text import valid_text
 
 NO_FIELDS = JsonObject()
@@ -136,7 +136,7 @@ def as_state(value: Mapping[str, object]) -> State:
 
 def as_input(value: Mapping[str, object]) -> JsonObject:
     """Return the input of a call as frozen JSON."""
-    if type(value) is JsonObject:
+    if type(value) is JsonObject or type(value) is LazyObject:
         return value
     return NO_FIELDS if value == {} else JsonObject(_checked(value, "input"))
 
