@@ -288,6 +288,24 @@ def test_the_limit_is_one_of_depth(text):
     assert json.loads(text) == read_json(text)
 
 
+WRAPPERS = ['["]",%s]', '["\\\\","]",%s]', '["\\\\\\"]",%s]', '{"[{":0,"}]":%s}', '["é]\\n",0,%s]']
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("limit", [64, 200])
+def test_brackets_inside_of_strings_are_no_levels(wrapper, limit):
+    """
+    They neither hide the depth of a document that is deeper than the limit, nor add to that of one at the limit.
+    """
+    text = "0"
+    for _ in range(limit):
+        text = wrapper.replace("%s", text)
+    for document in (text, text.encode()):
+        assert json.loads(text) == read_json(document, max_depth=limit)
+        with pytest.raises(JsonError, match=f"^nested deeper than {limit - 1} levels$"):
+            read_json(document, max_depth=limit - 1)
+
+
 @pytest.mark.parametrize("levels", [0, 1, 7, 199])
 def test_limit_can_be_set(levels):
     """

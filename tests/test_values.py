@@ -4,6 +4,8 @@ Frozen JSON, text, content and infos: what they accept, return and refuse.
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import OrderedDict
 from datetime import date
 from decimal import Decimal
@@ -35,7 +37,9 @@ from assistant_events.testing import origin
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, as_content, freeze, own, valid_text
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.json_values import json_type, same_as, same_json
+from assistant_events.values.json_io import write_json
+from assistant_events.values.json_values import LazyObject, json_type, own_lazily, same_as, same_json
+from assistant_events.values.validators import as_input
 from assistant_events.values.text import has_surrogates, is_high_surrogate, joined_pairs
 
 # -- frozen JSON
@@ -402,6 +406,78 @@ def test_strings_are_verbatim(given, kept):
 
     assert {kept: (kept, {kept: kept})} == value
     assert (kept, kept) == (freeze(given), next(iter(value)))
+
+
+LOOKS = [
+    lambda lazy: lazy["a"],
+    dict,
+    list,
+    hash,
+    len,
+    lambda lazy: "a" in lazy,
+    lambda lazy: lazy.keys(),
+    lambda lazy: tuple(lazy.values()),
+    lambda lazy: lazy.items(),
+    lambda lazy: lazy == {},
+    lambda lazy: lazy | {},
+    lambda lazy: JsonObject(lazy),
+    lambda lazy: State(lazy),
+    pickle.dumps,
+]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=range(len(LOOKS)))
+def test_a_lazy_object_is_frozen_when_it_is_looked_into(look):
+    """
+    Whatever looks into it sees frozen JSON, and afterwards it is an object like any other.
+    """
+    lazy, frozen = own_lazily({"a": [{"b": [1]}], "c": 1}), JsonObject(a=[{"b": [1]}], c=1)
+    assert LazyObject is type(lazy)
+    assert look(frozen) == look(lazy)
+
+    assert JsonObject is type(lazy)
+    assert ({"b": (1,)},) == lazy["a"]
+    assert JsonObject is type(lazy["a"][0])
+
+
+def test_a_lazy_object_is_written_and_thawed_as_it_is():
+    """
+    Neither takes the time of freezing it, and what is thawed is a copy.
+    """
+    lazy = own_lazily({"a": [{"b": 1}]})
+    thaw(lazy)["a"].append(2)
+
+    assert b'{"a":[{"b":1}]}' == write_json(lazy)
+    assert "JsonObject({'a': [{'b': 1}]})" == repr(lazy)
+    assert copy.deepcopy(lazy) is lazy is as_input(lazy)
+    assert LazyObject is type(lazy)
+
+
+def test_a_lazy_object_cannot_be_changed():
+    """
+    It is as immutable as one that is frozen.
+    """
+    lazy = own_lazily({"a": 1})
+    for name in ("_items", "_json", "a"):
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(lazy, name, {})
+    with pytest.raises(TypeError):
+        lazy["a"] = 2
+
+    assert {"a": 1} == lazy
+
+
+@given(made.json_values())
+def test_a_lazy_object_is_what_freeze_makes(value):
+    """
+    It equals, hashes and is written as an object that is frozen at once.
+    """
+    plain = {"value": thaw(value)}
+
+    assert write_json(freeze(plain)) == write_json(own_lazily(copy.deepcopy(plain)))
+    assert hash(freeze(plain)) == hash(own_lazily(copy.deepcopy(plain)))
+    assert same_json(plain, own_lazily(copy.deepcopy(plain)))
+    assert pickle.loads(pickle.dumps(own_lazily(copy.deepcopy(plain)))) == freeze(plain)
 
 
 @given(made.json_values())

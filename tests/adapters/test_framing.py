@@ -310,6 +310,41 @@ def with_names(made, payloads):
     return [(payload, made.name(payload) if len(payload) > 1 else None) for payload in payloads]
 
 
+@pytest.mark.parametrize("made", [Sse, JsonLines])
+@pytest.mark.parametrize("before", [b"data: 1\n\n", b"data: 1\r\n\r\n"], ids=["lf", "crlf"])
+@given(
+    lines=st.lists(LINES, min_size=1, max_size=4), ends=st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), min_size=8)
+)
+def test_the_next_frame_is_what_feed_takes(made, before, lines, ends):
+    """
+    Where a framing knows the next frame, its payload and its name are those of the same bytes that are fed.
+    """
+    data = b"".join(line + end for line, end in zip([*lines, b""], ends, strict=False)) + b"data: 2\n\n"
+    fed, asked = made(), made()
+    assert fed.feed(before) == asked.feed(before)
+    found = asked.next(data, 0) if asked.idle else None
+    if found is not None:
+        payload, end = found
+
+        assert [payload] == (payloads := fed.feed(data[:end]))
+        assert fed.idle
+        assert with_names(fed, payloads) == with_names(asked, [payload])
+        assert fed.around(payloads[0]) == asked.around(payload)
+
+
+def test_the_next_frame_of_the_usual_lines():
+    """
+    It is known with and without a name, with both line ends, and anywhere in the bytes.
+    """
+    for end in (b"\n", b"\r\n"):
+        made, frame = Sse(), b"event: a\ndata: {}\n\n".replace(b"\n", end)
+        made.feed(frame)
+
+        assert (b"{}", len(frame) + 2) == made.next(b"xx" + frame + frame, 2)
+        assert (b"{}", len(frame) - len(b"event: a" + end)) == made.next(frame.removeprefix(b"event: a" + end), 0)
+        assert None is made.next(frame[:-1], 0)
+
+
 @given(st.lists(LINES), st.sampled_from([b"\n", b"\r\n", b"\r"]), st.lists(st.integers(0, 200)))
 def test_the_quick_way_equals_the_careful_one(lines, end, places):
     """
