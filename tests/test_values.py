@@ -39,8 +39,8 @@ from assistant_events.values import MAX_DEPTH, as_content, freeze, own, valid_te
 from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.json_io import write_json
 from assistant_events.values.json_values import LazyObject, json_type, own_lazily, same_as, same_json
-from assistant_events.values.validators import as_input
 from assistant_events.values.text import has_surrogates, is_high_surrogate, joined_pairs
+from assistant_events.values.validators import as_input
 
 # -- frozen JSON
 
@@ -420,8 +420,8 @@ LOOKS = [
     lambda lazy: lazy.items(),
     lambda lazy: lazy == {},
     lambda lazy: lazy | {},
-    lambda lazy: JsonObject(lazy),
-    lambda lazy: State(lazy),
+    JsonObject,
+    State,
     pickle.dumps,
 ]
 

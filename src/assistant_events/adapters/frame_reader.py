@@ -316,11 +316,11 @@ class FrameReader(ABC):
                     continue
             elif (frame := framing.next(data, at)) is not None:
                 payload, at = frame
-                matches = fast is not None and payload.startswith(fast.prefix)
-                if matches and (event := fast.take_payload(payload)) is not None:
-                    sink.append(event)
-                else:
+                event = None if fast is None or not payload.startswith(fast.prefix) else fast.take_payload(payload)
+                if event is None:
                     self.on_payload(payload)
+                else:
+                    sink.append(event)
                 continue
             end = data.find(separator, at) + len(separator)
             if end < len(separator):

@@ -461,4 +461,4 @@ def parse_input(text: str) -> tuple[JsonObject | None, str]:
         return None, f"the input is {error}"
     if type(value) is not dict:
         return None, f"the input is not a JSON object but {json_type(value)}"
-    return own_lazily(value), ""
+    return own_lazily(value), ""  # pyright: ignore[reportUnknownArgumentType]  # plain JSON
