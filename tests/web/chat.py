@@ -214,7 +214,7 @@ class Exchange:
                 fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
                 self.last = fields.get("id", self.last)
                 if "data" in fields:
-                    seq = self.last.partition("-")[0] if "id" in fields else None
+                    seq = self.last.partition(".")[0] if "id" in fields else None
                     return seq, fields.get("event"), json.loads(fields["data"])
 
     async def until(self, type_):

@@ -35,14 +35,14 @@ HEARTBEAT: Final = b":\n\n"
 SSE_START: Final = b"retry: 1000\n\n" + HEARTBEAT
 """What an answer begins with: after how many milliseconds a browser connects again."""
 
-_CURSOR: Final = re.compile(r"(\d{1,18})(?:-([\da-f]{12}))?(?:\.[\w-]{1,64}-\d{1,18})?", re.ASCII)
+_CURSOR: Final = re.compile(r"(\d{1,18})(?:\.(?:([\da-f]{12})|[\w-]{1,64})-\d{1,18})?", re.ASCII)
 
 
 @final
 @attrs.frozen
 class Cursor:
     """
-    The place of a browser in a log: `17-5f3c0a9be21d`, the `seq` of a record and its mark; or `17`, without one.
+    The place of a browser in a log: `17.5f3c0a9be21d-0`, the `seq` of a record and its mark; or `17`.
 
     The mark is of the session, the time and the message of the record. So a cursor of another session is recognised,
     and one of a log that was deleted and begun anew, or restored from an older copy. It shows nothing that a browser
@@ -65,8 +65,8 @@ class Cursor:
         """
         Return the cursor that a browser has sent.
 
-        It may have the place of a frame, as in `17-5f3c0a9be21d.token-3`, which is not needed: a browser that connects
-        again is given each open text from its start.
+        The number at its end is the place of a frame behind the record, which is not needed: a browser that connects
+        again is given each open text from its start. Another token than a mark is not compared.
 
         Raises:
             ValueError: *text* is not a cursor.
@@ -76,7 +76,7 @@ class Cursor:
         return cls(int(found[1]), found[2])
 
     def __str__(self) -> str:
-        return str(self.seq) if self.mark is None else f"{self.seq}-{self.mark}"
+        return str(self.seq) if self.mark is None else f"{self.seq}.{self.mark}-0"
 
 
 @final
