@@ -9,7 +9,7 @@ import pytest
 from assistant_events import Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import DecoderBase, Dialect, EncoderBase
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.history import Policy
+from assistant_events.history import DropReason, Policy
 from assistant_events.recorder import Recorder
 from assistant_events.testing import Call, answer
 from assistant_events.values import MediaContent, TextContent
@@ -43,6 +43,19 @@ class LinesEncoder(EncoderBase):
 
     def conversation(self, items):
         return {"log": items}
+
+
+class RowsEncoder(LinesEncoder):
+    """
+    The same in a field that the class names, with all state but that under one key.
+    """
+
+    conversation_fields = ("rows", "after")
+    conversation = EncoderBase.conversation
+    unplaced_state = frozenset({"deltas"})
+
+    def result_item(self, call, content, *, failed):
+        return {"result_of": call.call_id, "value": self.result_value(content)}
 
 
 class LinesDecoder(DecoderBase):
@@ -159,3 +172,53 @@ def test_ids_that_the_provider_refuses():
     request = Strict.encode(fold(foreign), BODY, mode="full")
 
     assert [{"id": "c_1"}, {"result_of": "c_1"}] == request.body["log"]
+
+
+def test_the_field_of_the_conversation():
+    """
+    The items are the first of the fields that the conversation fills.
+    """
+    request = RowsEncoder.encode([UserMessage(id="u1", content="Hi")], BODY)
+
+    assert {"model": "m", "rows": [{"from": "user", "blocks": [{"text": "Hi"}]}]} == request.body
+
+
+def test_state_that_is_not_sent():
+    """
+    State under a key of `unplaced_state` is reported, any other is sent.
+    """
+    recorder = Recorder("a1")
+    events = recorder.start(LINES) + recorder.text("see") + recorder.end_text({"seal": 1})
+    events += recorder.text("so") + recorder.end_text({"deltas": [1]}) + recorder.finish("stop")
+    drops = RowsEncoder.encode(fold(events), BODY).drops
+
+    assert [(1, DropReason.UNPLACED, False)] == [(drop.part, drop.reason, drop.whole) for drop in drops]
+
+
+def test_texts_without_content():
+    """
+    A text without content is empty, unless it has state beside the number of its item; this wire has no place for it.
+    """
+    recorder = Recorder("a1")
+    events = recorder.start(LINES) + recorder.end_text({"i": 0}) + recorder.end_text({"i": 1, "seal": 1})
+    events += recorder.finish("stop")
+    drops = RowsEncoder.encode(fold(events), BODY).drops
+
+    assert [(0, DropReason.EMPTY, True), (1, DropReason.UNPLACED, True)] == [
+        (drop.part, drop.reason, drop.whole) for drop in drops
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "value"),
+    [("22", "22"), ([TextContent("a"), TextContent("b")], [{"text": "a"}, {"text": "b"}])],
+    ids=["one text", "several"],
+)
+def test_the_value_of_a_result(output, value):
+    """
+    One text is sent as it is, anything else as blocks.
+    """
+    events = answer(calls=[Call("look_up", {}, output=output, call_id="c1")], origin=LINES, message_id="a1")
+    request = RowsEncoder.encode(fold(events), BODY)
+
+    assert {"result_of": "c1", "value": value} == request.body["rows"][-1]

@@ -10,6 +10,9 @@ from assistant_events.adapters.json_fields import base64_bytes
 from assistant_events.messages import MediaPart
 from assistant_events.values import MediaContent
 
+IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""Media types of the images that models of Anthropic and OpenAI see."""
+
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 
@@ -30,4 +33,4 @@ def read_data_url(url: str) -> tuple[str, bytes] | None:
     return None if head is None or not data else (head[1], data)
 
 
-__all__ = ["data_url", "media_url", "read_data_url"]
+__all__ = ["IMAGES", "data_url", "media_url", "read_data_url"]

@@ -101,7 +101,7 @@ class EncoderBase(ABC):
     """
     Base class of encoders. An instance makes one request; `encode` is what a `Dialect` names.
 
-    A subclass implements `user_item`, `answer_items`, `result_item` and `conversation`, and the blocks of its content.
+    A subclass implements `user_item`, `answer_items`, `result_item` and the blocks of its content.
     """
 
     dialect: ClassVar[str]
@@ -123,6 +123,9 @@ class EncoderBase(ABC):
 
     placed_state: ClassVar[Mapping[str, frozenset[str]]] = {}
     """Keys of state that are sent, by `type` of the part, and `result` for results of the provider's calls."""
+
+    unplaced_state: ClassVar[frozenset[str] | None] = None
+    """Keys of state that are not sent, where all others are; `None` where `placed_state` lists those that are."""
 
     signature_key: ClassVar[str] = ""
     """Key of the state of a call that has its signature, for `Policy.lost_signature`; empty where calls have none."""
@@ -253,9 +256,9 @@ class EncoderBase(ABC):
         It has only content for which `result_content` returns a block.
         """
 
-    @abstractmethod
     def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the fields of the request that hold the conversation."""
+        """Return the fields of the request that hold the conversation: by default the first of them has the items."""
+        return {self.conversation_fields[0]: items}
 
     def completed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body that is sent."""
@@ -266,7 +269,7 @@ class EncoderBase(ABC):
         return False
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
-        """Return why no item can hold *part*; `None` when one can."""
+        """Return why no item can hold *part*; `None` when one can. It has content or state."""
         is_empty = isinstance(part, msg.MediaPart) and not part.data and part.uri is None
         return DropReason.EMPTY if is_empty else None
 
@@ -281,6 +284,8 @@ class EncoderBase(ABC):
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of *part* is sent. The `id` and the number of the item need no place."""
+        if self.unplaced_state is not None:
+            return self.unplaced_state.isdisjoint(part.state)
         own = {"id", self._policy.item_key}
         placed = part.state.keys() - own <= self.placed_state.get(part.type, frozenset())
         if isinstance(part, msg.ToolPart):
@@ -311,6 +316,14 @@ class EncoderBase(ABC):
         return None
 
     # -- called by subclasses
+
+    def result_value(self, content: tuple[v.Content, ...]) -> str | list[Item | None]:
+        """Return the content of a result: one text as it is, anything else as blocks."""
+        match content:
+            case (v.TextContent(text=text),):
+                return text
+            case _:
+                return [self.content(item) for item in content]
 
     def is_own(self, message: msg.AssistantMessage) -> bool:
         """Return whether *message* is of the model that is asked."""

@@ -18,6 +18,9 @@ from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
 from assistant_events.values.info import kind_of_status
 
+SPLICED: Final = ErrorInfo(kind=ErrorKind.PROTOCOL, message="another answer began before the first had ended")
+"""Of a stream into which a gateway has put two answers."""
+
 _RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.TIMEOUT})
 
 _NEAREST: Final[Mapping[str, ErrorKind]] = MappingProxyType(

@@ -9,15 +9,11 @@ from assistant_events.adapters.dialect import Dialect
 __all__ = [
     "AnthropicMessagesDecoder",
     "AnthropicMessagesEmitter",
-    "decode_resource",
     "detect",
     "dialect",
     "emit_resource",
     "encode",
 ]
-
-decode_resource = AnthropicMessagesDecoder.decode_resource
-"""Decodes a message that came as one JSON document."""
 
 dialect = Dialect(
     name="anthropic-messages",
@@ -25,7 +21,7 @@ dialect = Dialect(
     encoder=encode,
     emitter=AnthropicMessagesEmitter,
     emit_resource=emit_resource,
-    decode_resource=decode_resource,
+    decode_resource=AnthropicMessagesDecoder.decode_resource,
     detect=detect,
     detects="a `type` that begins with message_ or content_block_, or a message of the role assistant",
     http_error=ERRORS.read_http,

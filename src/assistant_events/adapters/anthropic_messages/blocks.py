@@ -16,7 +16,7 @@ from assistant_events.adapters import items
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
-from assistant_events.adapters.data_urls import read_data_url
+from assistant_events.adapters.data_urls import IMAGES, read_data_url
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping
@@ -24,7 +24,6 @@ from assistant_events.adapters.sealing import join_sealed
 from assistant_events.values import MediaContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
-_IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _PLAIN: Final = "text/plain"
 _DOCUMENTS: Final = frozenset({"application/pdf", _PLAIN})
 
@@ -76,9 +75,9 @@ def media_block(item: MediaContent) -> Item | None:
     media_type, data = read_data_url(item.uri or "") or (item.media_type, item.data)
     kind = media_type.partition(";")[0].strip().lower()
     source = _source(kind, data, item.uri or "")
-    if source is None or kind not in _IMAGES | _DOCUMENTS:
+    if source is None or kind not in IMAGES | _DOCUMENTS:
         return None
-    return {"type": "image" if kind in _IMAGES else "document", "source": source}
+    return {"type": "image" if kind in IMAGES else "document", "source": source}
 
 
 def _source(kind: str, data: bytes | None, uri: str) -> Item | None:

@@ -18,12 +18,13 @@ from assistant_events.adapters.aws import AWS_ERRORS, error_in
 from assistant_events.adapters.aws_event_stream import event_in_chunk
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
+from assistant_events.adapters.errors import SPLICED
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.errors import JsonError
 from assistant_events.recorder.calls import parse_input
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage, read_json
+from assistant_events.values import FinishReason, Usage, read_json
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
@@ -127,9 +128,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         known, given = self.step_state.get("message_id"), string(message, "id") or None
         if known is not None and given is not None:
             if given != known:
-                # Gateways have spliced two answers (vercel/ai, fixture spliced-message-start).
-                text = "another message began before the first had ended"
-                self.fail_step(ErrorInfo(kind=ErrorKind.PROTOCOL, message=text))
+                self.fail_step(SPLICED)  # vercel/ai, fixture spliced-message-start
             return
         if given is not None:
             self.step_state["message_id"] = given

@@ -34,6 +34,7 @@ class AnthropicMessagesEncoder(EncoderBase):
     provider: ClassVar[str] = "anthropic"
     policy: ClassVar[Policy] = POLICY
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
+    unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")
 
     def prepare(self) -> None:
@@ -94,10 +95,8 @@ class AnthropicMessagesEncoder(EncoderBase):
         return words.is_summary(part.state.get("block"))
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
-        """Return why a part has no block: an empty text, a tool that is not declared, a call that nothing answers."""
+        """Return why a part has no block: an empty summary, an undeclared tool, a call that nothing answers."""
         match part:
-            case msg.TextPart(text="") if not part.state.keys() - {"i"}:
-                return DropReason.EMPTY
             case msg.OpaquePart(state={"block": {"type": "compaction", "content": ""}}):
                 return DropReason.EMPTY  # null is a compaction that failed, an empty text is refused
             case msg.ToolPart(name="advisor", provider_executed=True) if not self._declares("advisor"):
@@ -114,10 +113,6 @@ class AnthropicMessagesEncoder(EncoderBase):
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {place: DropReason.EMPTY for place, _ in sent} if is_blank else {}
-
-    def has_place(self, part: msg.Part) -> bool:
-        """Return whether all state of a part is sent: all but deltas of unknown types."""
-        return "deltas" not in part.state
 
     def _declares(self, tool: str) -> bool:
         return any((string(each, "type") or "").startswith(tool) for each in mappings(self.body, "tools"))

@@ -10,7 +10,6 @@ from assistant_events.adapters.dialect import Dialect
 __all__ = [
     "BedrockConverseDecoder",
     "BedrockConverseEmitter",
-    "decode_resource",
     "detect",
     "dialect",
     "emit_resource",
@@ -19,16 +18,13 @@ __all__ = [
     "read_exception",
 ]
 
-decode_resource = BedrockConverseDecoder.decode_resource
-"""Decodes an answer of Converse, which comes as one JSON document."""
-
 dialect = Dialect(
     name="bedrock-converse",
     decoder=BedrockConverseDecoder,
     encoder=encode,
     emitter=BedrockConverseEmitter,
     emit_resource=emit_resource,
-    decode_resource=decode_resource,
+    decode_resource=BedrockConverseDecoder.decode_resource,
     detect=detect,
     detects="an event of Converse such as messageStart, or an output with a stopReason",
     http_error=read_http,

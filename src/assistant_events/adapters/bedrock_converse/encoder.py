@@ -42,6 +42,7 @@ class BedrockConverseEncoder(EncoderBase):
     provider: ClassVar[str] = "bedrock"
     policy: ClassVar[Policy] = POLICY
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
+    unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_.:-]")
 
     def prepare(self) -> None:
@@ -112,10 +113,6 @@ class BedrockConverseEncoder(EncoderBase):
         if self._has_tools:
             return ()
         return [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
-
-    def has_place(self, part: msg.Part) -> bool:
-        """Return whether all state of a part is sent: all but deltas of unknown types."""
-        return "deltas" not in part.state
 
     @property
     def _has_tools(self) -> bool:

@@ -10,15 +10,11 @@ __all__ = [
     "NO_SIGNATURE",
     "GeminiGenerateContentDecoder",
     "GeminiGenerateContentEmitter",
-    "decode_resource",
     "detect",
     "dialect",
     "emit_resource",
     "encode",
 ]
-
-decode_resource = GeminiGenerateContentDecoder.decode_resource
-"""Decodes an answer that came as one JSON document."""
 
 dialect = Dialect(
     name="gemini-generate-content",
@@ -26,7 +22,7 @@ dialect = Dialect(
     encoder=encode,
     emitter=GeminiGenerateContentEmitter,
     emit_resource=emit_resource,
-    decode_resource=decode_resource,
+    decode_resource=GeminiGenerateContentDecoder.decode_resource,
     detect=detect,
     detects="an array `candidates`, a `promptFeedback` with a reason, a `modelVersion` or `usageMetadata`",
     http_error=ERRORS.read_http,

@@ -37,6 +37,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
     dialect: ClassVar[str] = "gemini-generate-content"
     provider: ClassVar[str] = "google"
     policy: ClassVar[Policy] = POLICY
+    unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     signature_key: ClassVar[str] = "thoughtSignature"
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
 
@@ -100,20 +101,14 @@ class GeminiGenerateContentEncoder(EncoderBase):
         return part_kind(part) is not None or "orphan" in part.state
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
-        """Return why no content can have a part: an empty text, tools of the service that the body does not show."""
+        """Return why no content can have a part: it is of a tool of the service that the body does not show."""
         match part:
-            case msg.TextPart(text="") | msg.ReasoningPart(text="") if not part.state.keys() - {"i"}:
-                return DropReason.EMPTY
             case msg.ToolPart() if call_kind_of(part) == "toolCall" and not flag(
                 mapping(self.body, "toolConfig"), "includeServerSideToolInvocations"
             ):
                 return DropReason.UNPLACED
             case _:
                 return super().unsendable(part)
-
-    def has_place(self, part: msg.Part) -> bool:
-        """Return whether all state of a part is sent: always, parts hold any field."""
-        return True
 
 
 encode = GeminiGenerateContentEncoder.encode

@@ -24,8 +24,8 @@ from assistant_events.adapters.gemini_interactions.wire_steps import (
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.messages import AssistantMessage, MediaPart, OpaquePart, Part, ReasoningPart, TextPart, ToolPart
-from assistant_events.values import Content, State, TextContent
+from assistant_events.messages import AssistantMessage, MediaPart, OpaquePart, Part, ReasoningPart, ToolPart
+from assistant_events.values import Content, State
 
 _STEP: Final = frozenset({"i", "extra", "deltas"})
 
@@ -62,10 +62,6 @@ class GeminiInteractionsEncoder(EncoderBase):
         if len(named) != 1:
             raise ValueError(f"body: expected a model or an agent, got {'both' if named else 'none'}")
         return named[0]
-
-    def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the input."""
-        return {"input": items}
 
     def completed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body with the sandbox that the agent was given last; `remote` alone would make another one."""
@@ -122,12 +118,8 @@ class GeminiInteractionsEncoder(EncoderBase):
 
         `name` is always sent: without it the service answered 400 (robocurve/inspect-robots#380).
         """
-        match content:
-            case (TextContent(text=text),):
-                result: object = text
-            case _:
-                result = [content_block(item) for item in content]
-        step: Item = {"type": "function_result", "call_id": wire_id(call), "name": call.name, "result": result}
+        step: Item = {"type": "function_result", "call_id": wire_id(call), "name": call.name}
+        step["result"] = self.result_value(content)
         return {**step, "is_error": True} if failed else step
 
     def needs_result(self, call: ToolPart) -> bool:
@@ -157,8 +149,6 @@ class GeminiInteractionsEncoder(EncoderBase):
     def unsendable(self, part: Part) -> DropReason | None:
         """Return why a part has no step."""
         match part:
-            case TextPart() if not part.text and not part.state.keys() - {"i"}:
-                return DropReason.EMPTY
             case MediaPart() if "data" in part.state:
                 return None
             case OpaquePart() if _is_unknown(part.state):

@@ -13,15 +13,11 @@ __all__ = [
     "OpenAIChatDecoder",
     "OpenAIChatEmitter",
     "Profile",
-    "decode_resource",
     "detect",
     "dialect",
     "emit_resource",
     "encode",
 ]
-
-decode_resource = OpenAIChatDecoder.decode_resource
-"""Decodes an answer that came as one JSON document."""
 
 dialect = Dialect(
     name="openai-chat",
@@ -29,7 +25,7 @@ dialect = Dialect(
     encoder=encode,
     emitter=OpenAIChatEmitter,
     emit_resource=emit_resource,
-    decode_resource=decode_resource,
+    decode_resource=OpenAIChatDecoder.decode_resource,
     detect=detect,
     detects="an array `choices`, or an `error` without a type beside it",
     http_error=ERRORS.read_http,

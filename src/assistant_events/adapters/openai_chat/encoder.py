@@ -107,9 +107,7 @@ class OpenAIChatEncoder(EncoderBase):
         return {**item, _MEDIA: media} if media else item
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
-        """Return why a part has no place: an empty text, and what the server has run itself."""
-        if isinstance(part, msg.TextPart) and not part.text and not part.state:
-            return DropReason.EMPTY
+        """Return why a part has no place: the server has run it itself."""
         is_hosted = isinstance(part, msg.ToolPart) and part.provider_executed
         return DropReason.UNPLACED if is_hosted else super().unsendable(part)
 
