@@ -595,6 +595,26 @@ class TestTexts:
         assert [("text", "Hi")] == kinds(message(data))
         assert [unknown] == thaw(message(data).parts[0].state["content"])
 
+    def test_a_part_of_another_type_of_items(self):
+        """
+        A raw thought inside of a message is none of its texts: it is state.
+        """
+        raw = {"type": "reasoning_text", "text": "Hm."}
+        found = message(stream(hosted(0, **MESSAGE, content=[raw, output_text("Hi")])))
+
+        assert [("text", "Hi")] == kinds(found)
+        assert [raw] == thaw(found.parts[0].state["content"])
+
+    def test_an_item_that_ends_twice(self):
+        """
+        The same item again is left out; one with another id at its place is another item.
+        """
+        frames = text(0, "Hi")
+        other = done(0, **{**MESSAGE, "id": "msg_2"}, content=[output_text("!")])
+
+        assert [("text", "Hi")] == kinds(message(stream(frames, frames[-1])))
+        assert [("text", "Hi"), ("text", "!")] == kinds(message(stream(frames, other)))
+
     def test_deltas_of_nothing(self):
         """
         A null is an empty text.
@@ -612,6 +632,20 @@ class TestTexts:
 
 
 class TestCalls:
+    def test_input_before_its_call(self):
+        """
+        A call that its input has begun is found by its id, also behind another one.
+        """
+        first, last = [frame("function_call_arguments.delta", item_id="fc_1", delta=piece) for piece in ('{"x":', "1}")]
+        items = [
+            {"id": f"fc_{at}", "type": "function_call", "call_id": f"c{at}", "name": "a", "arguments": arguments}
+            for at, arguments in ((1, ""), (2, ""), (1, '{"x":1}'), (2, ""))
+        ]
+        ends = [frame("output_item.done", item=item) for item in items[2:]]
+        data = stream(first, frame("output_item.added", item=items[1]), last, *ends)
+
+        assert {"c1": '{"x":1}', "c2": "{}"} == {each.call_id: each.raw_input for each in message(data).tool_calls}
+
     def test_a_call(self):
         """
         The input is that of the deltas, parsed.

@@ -18,6 +18,7 @@ from tests.drawn import sessions
 
 from .notation import (
     DIALECT,
+    annotation,
     body,
     call,
     created,
@@ -30,7 +31,7 @@ from .notation import (
     stream,
     text,
 )
-from .samples import OVERLAP, SAMPLES
+from .samples import OVERLAP, SAMPLES, URL
 
 NO_DOCUMENT = {"lists of tools"}
 """Samples whose parts are not in the order of their items, which a document has."""
@@ -139,6 +140,21 @@ def test_the_order_of_frames():
     ] == [frame["type"].removeprefix("response.") for frame in frames]
     assert list(range(len(frames))) == [frame["sequence_number"] for frame in frames]
     assert ["reasoning", "message", "function_call"] == [item["type"] for item in frames[-1]["response"]["output"]]
+
+
+def test_starts_are_empty():
+    """
+    Texts, annotations and input come behind the start of their item and their part.
+    """
+    _, frames, _ = emitted(events(stream(text(0, "Hi", annotations=[annotation(0, 0, URL)]), call(1, "{}"))))
+    starts = [
+        each.get("item", each.get("part")) for each in frames if each["type"].endswith(("item.added", "part.added"))
+    ]
+
+    assert [([], None, None), (None, "", []), (None, None, None)] == [
+        (each.get("content"), each.get("text"), each.get("annotations")) for each in starts
+    ]
+    assert "" == starts[-1]["arguments"]
 
 
 def test_two_calls_at_one_place():

@@ -318,6 +318,11 @@ RESULTS = {
         JsonContent({"a": 1}),
         {"type": "function_call_output", "call_id": "call_1", "output": '{"a":1}'},
     ),
+    "texts": (
+        call(0, "{}"),
+        [TextContent("22"), TextContent("sunny")],
+        {"type": "function_call_output", "call_id": "call_1", "output": "22\nsunny"},
+    ),
     "image": (
         call(0, "{}"),
         [TextContent("See"), MediaContent(media_type="image/png", data=b"\0")],

@@ -10,15 +10,11 @@ from assistant_events.adapters.openai_responses.vocabulary import DROPPED, detec
 __all__ = [
     "OpenAIResponsesDecoder",
     "OpenAIResponsesEmitter",
-    "decode_resource",
     "detect",
     "dialect",
     "emit_resource",
     "encode",
 ]
-
-decode_resource = OpenAIResponsesDecoder.decode_resource
-"""Decodes a response that came as one JSON document."""
 
 dialect = Dialect(
     name="openai-responses",
@@ -26,7 +22,7 @@ dialect = Dialect(
     encoder=encode,
     emitter=OpenAIResponsesEmitter,
     emit_resource=emit_resource,
-    decode_resource=decode_resource,
+    decode_resource=OpenAIResponsesDecoder.decode_resource,
     detect=detect,
     detects="a `type` that begins with response., or an `object` response",
     http_error=ERRORS.read_http,

@@ -16,19 +16,9 @@ import attrs
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import read_output
-from assistant_events.adapters.errors import error_of
+from assistant_events.adapters.errors import SPLICED, error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import (
-    Fields,
-    array,
-    count,
-    flag,
-    mapping,
-    mappings,
-    others,
-    said,
-    string,
-)
+from assistant_events.adapters.json_fields import Fields, array, count, flag, mapping, mappings, others, said, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.sequence_numbers import SequenceNumbers
@@ -96,9 +86,9 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self._on_item(count(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
             case "" if name in words.ENDS or name == "done":
                 beside = others(event, ("type", "sequence_number", "response"))
-                self._on_end({**beside, **mapping(event, "response")}, name)
+                self._on_response({**beside, **mapping(event, "response")}, name)
             case "" if name == "created" or name in words.UNFINISHED:
-                self._on_start(mapping(event, "response"), is_first=name == "created")
+                self._on_response(mapping(event, "response"), name)
             case "" if name == "error" or (not name and "error" in event):
                 self._on_error(event)
             case _ if name not in words.WITHOUT_NEWS:
@@ -130,17 +120,13 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Return a flag of the response, or of the request where the response does not repeat it."""
         return flag(self._flags, key)
 
-    def _on_start(self, response: Fields, *, is_first: bool) -> None:
-        if is_first and self._items:
+    def _on_response(self, response: Fields, name: str) -> None:
+        """Read what an event has of the response; the last event ends the step."""
+        if name == "created" and self._items:
             if string(response, "id") != self._run_id:
-                text = "another response began before the first had ended"
-                self.fail_step(ErrorInfo(kind=ErrorKind.PROTOCOL, message=text))
+                self.fail_step(SPLICED)
                 return
             self.replay_begins()
-        self._learn(response)
-        self._read_output(response, "in_progress", None)
-
-    def _learn(self, response: Fields) -> None:
         # The first id counts: Copilot changes it with every event.
         self._run_id = self._run_id or string(response, "id")
         self._flags |= {key: response[key] for key in _FLAGS if response.get(key) is not None}
@@ -149,12 +135,14 @@ class OpenAIResponsesDecoder(DecoderBase):
         self.step_details |= {key: value for key, value in others(response, words.OWN).items() if value not in ({}, [])}
         self.note_usage(mapping(response, "usage"))
         self.ensure_started(string(response, "model") or None)
-
-    def _on_end(self, response: Fields, name: str) -> None:
-        self._learn(response)
         raw = string(response, "status")
-        status = raw if raw in words.ENDS else "completed" if name == "done" else name  # `done` is of Codex servers
-        self._read_output(response, *(("in_progress",) if status == "incomplete" else ()))
+        # Codex servers end with `done`.
+        status = raw if raw in words.ENDS else "completed" if name == "done" else name
+        self._read_output(response, status)
+        if name in words.ENDS or name == "done":
+            self._finish(response, status, raw)
+
+    def _finish(self, response: Fields, status: str, raw: str | None) -> None:
         if status in ("failed", "cancelled"):
             cancelled = ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled")
             self.fail_step(cancelled if status == "cancelled" else ERRORS.read_document(response))
@@ -164,40 +152,50 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self._end(item, is_done=False, is_cut=status != "completed" and not item.whole)
         reason = string(mapping(self.step_details, "incomplete_details"), "reason")
         given = FinishReason.STOP if status == "completed" else words.INCOMPLETE.get(reason or "")
-        given = None if given is FinishReason.OTHER else given
         refused = any(part.kind == "refusal" for item in self._items.values() for part in item.parts)
         self.finish_step(self.finish_reason_of(given, refused=refused), raw)
 
     def _on_error(self, event: Fields) -> None:
-        fields = error_of(event) or others(event, event.keys() - {"code", "message", "param"})
-        if said(fields):
+        fields = said(error_of(event) or {key: event.get(key) for key in ("code", "message", "param")})
+        if fields:
             self.fail_step(ERRORS.read(fields))
         else:
             self.note("empty-error", "an error event without code and message was left out")
 
     # -- items
 
-    def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> _Open:
-        """Read an item, and return it. Not by its id first: Copilot changes it with every event."""
-        kind, item_id = string(fields, "type") or "", string(fields, "id")
+    def _item(self, index: int | None, item_id: str | None, kind: str, *, is_whole: bool = False) -> _Open:
+        """
+        Return the item of an event, which begins unless it has; one that has ended and comes *whole* is another item.
+
+        Not by its id first: Copilot changes it with every event.
+        """
         item = self._at.get(item_id if index is None else index)
-        if item is not None and item.ended and (item.kind, item.fields.get("id")) == (kind, item_id):
-            return item  # the same again
-        if item is None or item.ended or item.kind != kind:
+        if item is None and index is None and not is_whole:
+            item = next((each for each in reversed(self._items.values()) if each.kind == kind and not each.ended), None)
+        if item is None or item.kind != kind or (is_whole and item.ended and item.fields.get("id") != item_id):
             self.ensure_started()
             number = max(self._items, default=-1) + 1 if index is None or index in self._items else index
-            item = _Open(kind, {"i": number})
+            item = _Open(kind, {"i": number}, fields={"id": item_id} if item_id else {})
             self._items[number] = self._at[number if index is None else index] = item
-        if item_id:
+            is_whole = True  # so that its id is known
+        if is_whole and item_id:
             self._at[item_id] = item
+        return item
+
+    def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> None:
+        item = self._item(index, string(fields, "id"), string(fields, "type") or "", is_whole=True)
+        if item.ended:
+            return  # the same again
         # What changes until its end is not taken over from its start.
         item.fields.pop("status", None)
         item.learn(fields if is_done else others(fields, ("encrypted_content",)))
-        if kind == "reasoning" and not item.parts:
+        tool = words.TOOLS.get(item.kind)
+        if item.kind == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
-            self.recorder.begin(item, kind, item.state)
-        elif kind in words.TOOLS:
-            tool, item.hosted = words.TOOLS[kind], words.is_hosted(kind, item.fields)
+            self.recorder.begin(item, item.kind, item.state)
+        elif tool is not None:
+            item.hosted = words.is_hosted(item.kind, item.fields)
             item.awaits = tool.answer if item.hosted and tool.host == "provider" else ""
             call_id, opened = string(item.fields, "call_id"), self.recorder.open_of(item)
             if call_id and isinstance(opened, OpenCall) and opened.provider_id != call_id:
@@ -211,24 +209,10 @@ class OpenAIResponsesDecoder(DecoderBase):
             )
         if is_done:
             self._end(item)
-        return item
 
-    def _item_of(self, event: Fields, kind: str) -> _Open | None:
-        """Return the open item of an event about an item of this type; a late event has none."""
-        index, item_id = count(event, "output_index"), string(event, "item_id")
-        item = self._at.get(item_id if index is None else index)
-        if item is None and index is None:
-            item = next((each for each in reversed(self._items.values()) if each.kind == kind and not each.ended), None)
-        if item is None or item.kind != kind:
-            item = self._on_item(index, {"type": kind, "id": item_id}, is_done=False)
-        elif item.ended:
-            self.note("late-event", "an event about an item that had ended was left out")
-            return None
-        return item
-
-    def _read_output(self, response: Fields, *unfinished: str | None) -> None:
-        """Read the items that the stream has not ended; those of an *unfinished* status do not end here."""
-        known = len(self._items)
+    def _read_output(self, response: Fields, status: str) -> None:
+        """Read the items that the stream has not ended; those of a response in progress do not end here."""
+        known, unfinished = len(self._items), words.ENDS.get(status, ("in_progress", None))
         for index, fields in enumerate(mappings(response, "output")):
             named = self._at.get(string(fields, "id"))
             item = named or (self._at.get(index) if index < known else None)
@@ -240,11 +224,11 @@ class OpenAIResponsesDecoder(DecoderBase):
     def _end(self, item: _Open, *, is_done: bool = True, is_cut: bool = False) -> None:
         """End an item; not *is_done* without its end from the provider, *is_cut* without the rest of its input."""
         item.ended = True
-        call = self._call_of(item)
-        if call is not None:
-            call.awaits = ""
-            self._record_result(call, item, words.ANSWERS[item.kind], item.final_state())
-            return
+        for call in self._items.values() if item.kind in words.ANSWERS else ():
+            if call.awaits == item.kind and call.fields.get("call_id") == item.fields.get("call_id"):
+                call.awaits = ""
+                self._record_result(call, item, words.ANSWERS[item.kind], item.final_state())
+                return
         tool = words.TOOLS.get(item.kind)
         if tool is None:
             self._keep(item)
@@ -252,10 +236,22 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self.recorder.end(part.key)
             return
         self._complete(item)
+        given: dict[str, Any] | None = None
+        if tool.form == "fields":
+            given = {key: item.fields[key] for key in tool.input.split() if key in item.fields}
+        elif (opened := self.recorder.open_of(item)) is not None:
+            text = opened.buffer.value()
+            given = {tool.input: text} if tool.form == "text" else {} if text.strip() == "null" else None
         is_cut = is_cut or string(item.fields, "status") == "incomplete"
-        self.recorder.end_tool_input(None, item.final_state(), self._input(item), complete=not is_cut, key=item)
+        self.recorder.end_tool_input(None, item.final_state(), given, complete=not is_cut, key=item)
         if item.hosted and is_done and not is_cut and (not item.awaits or words.tool_error(item.fields)):
             self._record_result(item, item, "" if tool.answer else tool.output, item.state)
+
+    def _record_result(self, call: _Open, item: _Open, field: str, state: dict[str, Any]) -> None:
+        """Record the result of a call of the provider, which a field of an item has."""
+        image = f"image/{string(item.fields, 'output_format') or 'png'}"
+        output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
+        self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call)
 
     def _keep(self, item: _Open) -> None:
         """Give the recorder what is known of an item that ends: of a message or reasoning, its last part has it."""
@@ -263,7 +259,10 @@ class OpenAIResponsesDecoder(DecoderBase):
             self._complete(item)
             self.recorder.keep(item, item.final_state())
         elif item.kind in words.WITH_TEXTS:
-            self._read_parts(item)
+            for where in words.ARRAYS:
+                # Their places are not always the indexes of the events (Bedrock).
+                for place, text in enumerate(words.texts_of(item.fields, where)):
+                    self._part(item, text["type"], None, place).learn(text)
             if not item.parts:
                 self.recorder.begin(item, words.WITH_TEXTS[item.kind], item.state)
             for part in item.parts:
@@ -281,42 +280,43 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Read an event about a text, about a part with one, or about an input."""
         fields = mapping(event, "part")
         kind = kind or string(fields, "type") or ""
-        about = words.TEXTS.get(kind)
         if kind not in words.FIELDS:
             return  # the item has the parts of unknown types
-        item = self._item_of(event, kind if about is None else about.item)
-        if item is None:
+        about, index = words.TEXTS.get(kind), count(event, "output_index")
+        item = self._item(index, string(event, "item_id"), kind if about is None else about.item)
+        if item.ended:
+            self.note("late-event", "an event about an item that had ended was left out")
             return
         text = item if about is None else self._part(item, kind, count(event, f"{about.where}_index"))
-        if verb == "delta":
-            self._on_delta(event, text)
-        elif verb == "annotation.added":
-            text.fields["annotations"] = [*array(text.fields, "annotations"), mapping(event, "annotation")]
-        elif verb == "done":
-            field = words.FIELDS[text.kind]
-            text.learn(fields or {key: event[key] for key in (field, "logprobs") if key in event})
-            text.whole = text.whole or string(text.fields, field) is not None
-            self._complete(text)
-
-    def _on_delta(self, event: Fields, text: _Open) -> None:
-        if text.whole:
-            self.note("late-event", "a delta after the whole text was left out")
-            return
-        self._add(text, string(event, "delta") or "")
-        logprobs = array(event, "logprobs")
-        if logprobs:
-            text.fields["logprobs"] = [*array(text.fields, "logprobs"), *logprobs]
-        elif count(event, "output_index") is not None and not isinstance(event.get("sequence_number"), (dict, list)):
-            # Without an index its id counts, which the fast path does not look at.
-            self.offer_fast_path(event, ("delta",), self.recorder.open_of(text.key), kind=(text.kind, text.index))
+        match verb:
+            case "delta" if not text.whole:
+                self._add(text, string(event, "delta") or "")
+                if logprobs := array(event, "logprobs"):
+                    text.fields["logprobs"] = [*array(text.fields, "logprobs"), *logprobs]
+                elif index is not None and not isinstance(event.get("sequence_number"), (dict, list)):
+                    # Without an index its id counts, which the fast path does not look at.
+                    opened = self.recorder.open_of(text.key)
+                    self.offer_fast_path(event, ("delta",), opened, kind=(text.kind, text.index))
+            case "delta":
+                self.note("late-event", "a delta after the whole text was left out")
+            case "annotation.added":
+                text.fields["annotations"] = [*array(text.fields, "annotations"), mapping(event, "annotation")]
+            case "done":
+                field = words.FIELDS[text.kind]
+                text.learn(fields or {key: event[key] for key in (field, "logprobs") if key in event})
+                text.whole = text.whole or string(text.fields, field) is not None
+                self._complete(text)
+            case _:
+                pass
 
     def _add(self, text: _Open, delta: str) -> None:
         text.has_text = text.has_text or bool(delta)
         if text.index is None:
             self.recorder.tool_input(None, None, delta, key=text)
+        elif words.TEXTS[text.kind].item == "message":
+            self.recorder.text(delta, key=text.key, state=text.state)
         else:
-            add = self.recorder.text if words.TEXTS[text.kind].item == "message" else self.recorder.reasoning
-            add(delta, key=text.key, state=text.state)
+            self.recorder.reasoning(delta, key=text.key, state=text.state)
 
     def _complete(self, text: _Open) -> None:
         """Take the whole of a text, which wins over its deltas; an empty one does not."""
@@ -347,13 +347,6 @@ class OpenAIResponsesDecoder(DecoderBase):
         self.recorder.begin(part.key, words.WITH_TEXTS[item.kind], state)
         return part
 
-    def _read_parts(self, item: _Open) -> None:
-        """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
-        for where in words.ARRAYS:
-            texts = [part for part in mappings(item.fields, where) if words.is_text(item.kind, where, part)]
-            for place, part in enumerate(texts):
-                self._part(item, part["type"], None, place).learn(part)
-
     def _keep_part(self, part: _Open) -> None:
         if not part.ended:
             part.ended = True
@@ -364,29 +357,6 @@ class OpenAIResponsesDecoder(DecoderBase):
             cited = [citation_of(each, length) for each in annotations]
             logprobs = array(part.fields, "logprobs")
             self.recorder.keep(part.key, part.final_state(), cited, {"logprobs": logprobs} if logprobs else {})
-
-    # -- calls
-
-    def _input(self, call: _Open) -> dict[str, Any] | None:
-        """Return the input of a call where it is not JSON text."""
-        tool, opened = words.TOOLS[call.kind], self.recorder.open_of(call)
-        if tool.form == "fields":
-            return {key: call.fields[key] for key in tool.input.split() if key in call.fields}
-        text = "" if opened is None else opened.buffer.value()
-        return {tool.input: text} if tool.form == "text" else {} if text.strip() == "null" else None
-
-    def _call_of(self, result: _Open) -> _Open | None:
-        """Return the call of the provider that an item is the result of; `None` for other items, and unknown calls."""
-        for call in self._items.values() if result.kind in words.ANSWERS else ():
-            if call.awaits == result.kind and string(call.fields, "call_id") == string(result.fields, "call_id"):
-                return call
-        return None
-
-    def _record_result(self, call: _Open, item: _Open, field: str, state: dict[str, Any]) -> None:
-        """Record the result of a call of the provider, which a field of an item has."""
-        image = f"image/{string(item.fields, 'output_format') or 'png'}"
-        output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
-        self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call)
 
 
 @attrs.define(eq=False)
@@ -434,6 +404,6 @@ class _Open:
         else:
             facts["item_id"] = string(self.fields, "id")
             for where in words.ARRAYS if self.kind in words.WITH_TEXTS else ():
-                parts = mappings(self.fields, where)
-                facts[where] = [part for part in parts if not words.is_text(self.kind, where, part)]
+                texts = words.texts_of(self.fields, where)
+                facts[where] = [part for part in mappings(self.fields, where) if part not in texts]
         return {**self.state, **{key: value for key, value in facts.items() if value}, **more}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, block_kind, number_of
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
 from assistant_events.adapters.tables import word_of
-from assistant_events.values import ErrorKind, FinishReason, State, thaw
+from assistant_events.values import ErrorKind, FinishReason, thaw
 
 _DIALECT = OpenAIResponsesDecoder.dialect
 
@@ -36,9 +37,9 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `response.created` and `response.in_progress`."""
-        self._sequence_number = 0
-        self._texts: dict[tuple[int | None, BlockKind], list[Any]] = {}  # Any: the kind determines the class
-        """The parts of the items that wait for their last one, by the numbers of the items."""
+        self._numbers = count()
+        self._waiting: dict[tuple[int | None, BlockKind], list[Any]] = {}  # Any: the kind determines the class
+        """The parts of the items whose last part has not come, by the numbers of the items."""
 
         self._indexes_of_calls: dict[str, int] = {}
         self._output: dict[int, Item | None] = {}
@@ -50,12 +51,12 @@ class OpenAIResponsesEmitter(EmitterBase):
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last frame with the whole response; when the stream was cut, one that ends nothing."""
         self._write_waiting(is_whole=message.error is None)
-        if not is_lost(message.error):
-            status = _status(message)
-            items = [item for _, item in sorted(self._output.items()) if item is not None]
-            self._frame(status, response={**_response(message, status), "output": items})
-        elif message.details:
-            self._frame("in_progress", response=_response(message, "in_progress"))
+        status = "in_progress" if is_lost(message.error) else _status(message)
+        response = _response(message, status)
+        if status != "in_progress":
+            response["output"] = [item for _, item in sorted(self._output.items()) if item is not None]
+        if status != "in_progress" or message.details:
+            self._frame(status, response=response)
 
     def on_close(self) -> tuple[()]:
         """Write the texts that wait, when the events stop before the end of the answer."""
@@ -67,47 +68,41 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the item of a part; a text waits for the last of its item."""
-        kind = block_kind(part)
-        if isinstance(part, (msg.TextPart, msg.ReasoningPart)):
-            key = number_of(part.state, "i"), kind
-            self._texts.setdefault(key, []).append(part)
-            if key[0] is None or part.state.keys() - _OF_TEXT:
-                is_whole = part.status is not msg.PartStatus.INCOMPLETE
-                self._write_item(part.state, kind, self._texts.pop(key), is_whole=is_whole)
-        elif isinstance(part, msg.ToolPart):
-            is_cut = part.input_status is msg.PartStatus.INCOMPLETE and part.state.get("status") != "incomplete"
-            is_open = part.provider_executed and output_items.kind_of_call(part) not in words.WITH_OUTPUT_ITEM
-            index = self._write_item(part.state, kind, [part], is_whole=not is_cut and not is_open)
-            self._indexes_of_calls |= {} if index is None else {part.call_id: index}
-        else:
-            self._write_item(part.state, kind, [part], is_whole=True)
+        kind, number = block_kind(part), number_of(part.state, "i")
+        parts = self._waiting.setdefault((number, kind), [])
+        parts.append(part)
+        is_text = isinstance(part, (msg.TextPart, msg.ReasoningPart))
+        if not is_text or number is None or part.state.keys() - _OF_TEXT:
+            del self._waiting[number, kind]
+            self._write_item(kind, parts)
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
-        index = self._indexes_of_calls.get(call.call_id)
-        if self._write_item(call.result_state, "result", [call], is_whole=True) is None and index is not None:
-            self._end_item(index, output_items.write_item("call", [call]))
+        if not self._write_item("result", [call]):
+            self._end_item(self._indexes_of_calls[call.call_id], output_items.write_item("call", [call]))
 
     def _write_waiting(self, *, is_whole: bool) -> None:
-        for (_, kind), parts in self._texts.items():
-            self._write_item(parts[0].state, kind, parts, is_whole=is_whole)
-        self._texts.clear()
+        for (_, kind), parts in self._waiting.items():
+            self._write_item(kind, parts, is_whole=is_whole)
+        self._waiting.clear()
 
-    def _write_item(self, state: State, kind: BlockKind, parts: list[Any], *, is_whole: bool) -> int | None:
-        """Write an item, and its end if it *is_whole*; return its index, `None` when the parts have no item."""
-        # Any: see `_texts`.
-        item = output_items.write_item(kind, parts)
+    def _write_item(self, kind: BlockKind, parts: list[Any], *, is_whole: bool = True) -> bool:
+        """Write an item, and its end if it *is_whole*; return whether the parts have one."""
+        # Any: see `_waiting`.
+        item, last = output_items.write_item(kind, parts), parts[-1]
         if item is None:
-            return None
-        index = number_of(state, "i")
+            return False
+        index = number_of(last.result_state if kind == "result" else last.state, "i")
         if index is None or index in self._output:  # two at one place come of a damaged stream
             index = max(self._output, default=-1) + 1
         self._output[index] = None
-        status = getattr(parts[-1], "input_status", getattr(parts[-1], "status", None))
-        self._write_content(index, item, is_cut=status is msg.PartStatus.INCOMPLETE)
-        if is_whole:
+        self._indexes_of_calls |= {last.call_id: index} if kind == "call" else {}
+        is_cut = getattr(last, "input_status", getattr(last, "status", None)) is msg.PartStatus.INCOMPLETE
+        self._write_content(index, item, is_cut=is_cut)
+        has_result = kind == "call" and last.provider_executed and item["type"] not in words.WITH_OUTPUT_ITEM
+        if is_whole and not has_result and (not is_cut or item.get("status") == "incomplete"):
             self._end_item(index, item)
-        return index
+        return True
 
     def _end_item(self, index: int, item: Item | None) -> None:
         self._output[index] = item
@@ -115,30 +110,26 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     def _write_content(self, index: int, item: Item, *, is_cut: bool) -> None:
         """Write the start of an item, and its texts or input; what was cut does not end."""
-        kind = string(item, "type") or ""
-        arrays = words.ARRAYS if kind in words.WITH_TEXTS else ()
-        field, at = words.INPUTS.get(kind, ""), {"item_id": item.get("id", ""), "output_index": index}
-        start: Item = {**item, **{key: "" if key == field else [] for key in (field, *arrays) if key in item}}
-        if "status" in item and not is_cut:
-            start["status"] = "in_progress"
+        kind, at = string(item, "type") or "", {"item_id": item.get("id", ""), "output_index": index}
+        field, arrays = words.INPUTS.get(kind, ""), words.ARRAYS if kind in words.WITH_TEXTS else ()
+        started = {"status": "in_progress"} if "status" in item and not is_cut else {}
+        start = {**_emptied(item, field, *arrays), **started}
         self._frame("output_item.added", output_index=index, item=start)
-        places = [(where, *each) for where in arrays for each in enumerate(item.get(where, ()))]
-        texts = [each for each in places if words.is_text(kind, each[0], each[2])]
-        for number, (where, place, part) in enumerate(texts, 1):
-            self._write_part({**at, f"{where}_index": place}, part, is_cut=is_cut and number == len(texts))
         if field:
             self._write_text(f"{kind}_{field}", at, item, field, is_cut=is_cut)
+        texts = [(where, *each) for where in arrays for each in enumerate(words.texts_of(item, where))]
+        for number, (where, place, part) in enumerate(texts, 1):
+            self._write_part({**at, f"{where}_index": place}, part, is_cut=is_cut and number == len(texts))
 
-    def _write_part(self, at: Item, part: Item, *, is_cut: bool) -> None:
-        about, field = words.TEXTS[part["type"]], words.FIELDS[part["type"]]
-        name = "reasoning_summary_part" if about.where == "summary" else "content_part"
-        empty: Item = {key: [] for key in ("annotations", "logprobs") if key in part}
-        self._frame(f"{name}.added", **at, part={**part, **empty, field: ""})
-        self._write_text(about.event, at, part, field, is_cut=is_cut)
+    def _write_part(self, at: Item, part: Fields, *, is_cut: bool) -> None:
+        text = words.TEXTS[part["type"]]
+        name = "reasoning_summary_part" if text.where == "summary" else "content_part"
+        self._frame(f"{name}.added", **at, part=_emptied(part, text.field, "annotations", "logprobs"))
+        self._write_text(text.event, at, part, text.field, is_cut=is_cut)
         if not is_cut:
             self._frame(f"{name}.done", **at, part=part)
 
-    def _write_text(self, event: str, at: Item, fields: Item, field: str, *, is_cut: bool) -> None:
+    def _write_text(self, event: str, at: Item, fields: Fields, field: str, *, is_cut: bool) -> None:
         """Write the events of a text or an input: that of *fields* under *field*."""
         more: Item = {"logprobs": []} if event == "output_text" else {}
         for piece in self.pieces(fields[field]):
@@ -150,8 +141,11 @@ class OpenAIResponsesEmitter(EmitterBase):
             self._frame(f"{event}.done", **at, **{**more, **whole})
 
     def _frame(self, name: str, **fields: Any) -> None:
-        self.write({"type": f"response.{name}", "sequence_number": self._sequence_number, **fields})
-        self._sequence_number += 1
+        self.write({"type": f"response.{name}", "sequence_number": next(self._numbers), **fields})
+
+
+def _emptied(fields: Fields, *keys: str) -> Item:
+    return {key: type(value)() if key in keys else value for key, value in fields.items()}
 
 
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:

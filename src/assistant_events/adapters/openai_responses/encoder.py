@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import result_content
-from assistant_events.adapters.data_urls import media_url
+from assistant_events.adapters.data_urls import IMAGES, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import array, mapping, string
@@ -24,8 +24,6 @@ from assistant_events.adapters.openai_responses.policy import POLICY
 from assistant_events.errors import JsonError
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent, TextContent, read_json, thaw
-
-_IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 ALONE: Final = "The item that it led to is not there, and without one it is refused."
 """Why a reasoning is not sent at the end of an answer."""
@@ -46,13 +44,8 @@ class OpenAIResponsesEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_response_id", "conversation")
     stored_key: ClassVar[str] = "response_id"
     stored_field: ClassVar[str] = "previous_response_id"
+    unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
-
-    # -- the request
-
-    def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the input."""
-        return {"input": items}
 
     # -- items
 
@@ -63,7 +56,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image or a file; audio, video and images of other types than the usual four have none."""
         kind, url = media.media_type.partition("/")[0], media_url(media) or ""
-        if kind in ("audio", "video") or (kind == "image" and media.media_type not in _IMAGES):
+        if kind in ("audio", "video") or (kind == "image" and media.media_type not in IMAGES):
             return None
         address = {"file_id": url} if media.data is None and url.startswith("file-") else {}
         if kind == "image":
@@ -110,9 +103,9 @@ class OpenAIResponsesEncoder(EncoderBase):
                 shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
                 return {**item, "output": {"type": "computer_screenshot", **shown}}
             case _ if all(isinstance(each, TextContent) for each in content):
-                return {**item, "output": text}
+                return {**item, "output": text}  # not all servers of this wire take an array
             case _:
-                return {**item, "output": [self.content(each) for each in content]}
+                return {**item, "output": self.result_value(content)}
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
@@ -150,10 +143,6 @@ class OpenAIResponsesEncoder(EncoderBase):
                     found[place] = ALONE if following is None else DropReason.LINKED
         return found
 
-    def has_place(self, part: msg.Part) -> bool:
-        """Return whether all state of a part is sent: always, items hold any field."""
-        return True
-
 
 encode = OpenAIResponsesEncoder.encode
 
@@ -177,7 +166,7 @@ def _has_form(kind: str, content: tuple[Content, ...]) -> bool:
 
 
 def _screenshots(content: tuple[Content, ...]) -> list[MediaContent]:
-    return [each for each in content if isinstance(each, MediaContent) and each.media_type in _IMAGES]
+    return [each for each in content if isinstance(each, MediaContent) and each.media_type in IMAGES]
 
 
 def _array(text: str) -> list[Any]:

@@ -72,27 +72,23 @@ def _arrays(parts: Sequence[TextPart]) -> dict[str, list[Item]]:
     """Return the texts of messages or reasonings in the arrays of their item; at one place they are one."""
     texts: dict[tuple[str, int], Item] = {}
     for part in parts:
-        is_summary = isinstance(part, msg.ReasoningPart) and "content_index" not in part.state
-        where = "summary" if is_summary else "content"
+        kind = _kind_of_text(part)
+        _, where, _, field = words.TEXTS[kind]
         index = number_of(part.state, f"{where}_index")
         if index is not None or part.text:  # else the start of a reasoning that was cut by another one
-            at, written = (where, index or 0), _text(part, where)
-            known, field = texts.get(at, {}), words.FIELDS[written["type"]]
-            texts[at] = {**known, **written, field: f"{known.get(field, '')}{part.text}"}
+            text = texts.setdefault((where, index or 0), {})
+            text |= {"type": kind, field: text.get(field, "") + part.text}
+            if isinstance(part, msg.TextPart) and kind == "output_text":
+                text["annotations"] = thaw(part.state.get("annotations")) or list(map(annotation_of, part.citations))
+                text |= thaw({key: part.details[key] for key in ("logprobs",) if part.details.get(key)})
+            text |= thaw(mapping(part.state, "part"))
     return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in words.ARRAYS}
 
 
-def _text(part: TextPart, where: str) -> Item:
-    state = part.state
+def _kind_of_text(part: TextPart) -> str:
     if isinstance(part, msg.ReasoningPart):
-        kind = "summary_text" if where == "summary" else "reasoning_text"
-    else:
-        kind = "refusal" if state.get("type") == "refusal" else "output_text"
-    item: Item = {"type": kind, words.FIELDS[kind]: part.text}
-    if isinstance(part, msg.TextPart) and kind == "output_text":
-        item["annotations"] = thaw(state.get("annotations", [])) or list(map(annotation_of, part.citations))
-        item |= thaw({key: part.details[key] for key in ("logprobs",) if part.details.get(key)})
-    return {**item, **thaw(mapping(state, "part"))}
+        return "reasoning_text" if "content_index" in part.state else "summary_text"
+    return "refusal" if part.state.get("type") == "refusal" else "output_text"
 
 
 def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
@@ -20,7 +20,6 @@ INCOMPLETE: Final = by_word(
     {
         FinishReason.LENGTH: "max_output_tokens",
         FinishReason.CONTENT_FILTER: "content_filter",
-        FinishReason.OTHER: "max_messages steered",
     }
 )
 """Finish reason by the reason of an incomplete response. The first of a finish reason is written for it."""
@@ -74,8 +73,8 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Fields that the decoder does not keep."""
 
-ENDS: Final = names("completed incomplete failed cancelled")
-"""Statuses of a response that has ended."""
+ENDS: Final = {"completed": (), "failed": (), "cancelled": (), "incomplete": ("in_progress",)}
+"""Statuses of a response that has ended, each with the statuses of its items that have not."""
 
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
 """Statuses of a response in progress."""
@@ -85,21 +84,17 @@ ARRAYS: Final = ("content", "summary")
 
 
 class Text(NamedTuple):
-    """A type of text parts."""
+    """A type of text parts: the type of the items that have them, in which array, and the name of their events."""
 
     item: str
-    """Type of the item that has them."""
-
     where: str
-    """The array that has them."""
-
     event: str
-    """Name of the events about the text, without `response.` and what happens."""
+    field: str = "text"
 
 
 TEXTS: Final = {
     "output_text": Text("message", "content", "output_text"),
-    "refusal": Text("message", "content", "refusal"),
+    "refusal": Text("message", "content", "refusal", "refusal"),
     "reasoning_text": Text("reasoning", "content", "reasoning_text"),
     "summary_text": Text("reasoning", "summary", "reasoning_summary_text"),
 }
@@ -110,25 +105,20 @@ WITH_TEXTS: Final = {"message": "text", "reasoning": "reasoning"}
 
 
 class Tool(NamedTuple):
-    """How a call is written, and who runs it."""
+    """
+    Who runs a type of calls (`is_hosted` knows the exceptions), and how it is written.
+
+    The name is empty where the item has it. The input is JSON text or free text in one field, which streams, or all of
+    its fields, with blanks between them. The result is in the field `output`, if any has it, of the item of the type
+    `answer`, which is the app's or the provider's; of the same item where that is empty.
+    """
 
     host: Literal["app", "provider"]
-    """Who runs or answers the call. `is_hosted` knows the exceptions."""
-
     name: str
-    """Name of the tool; empty where the item has a `name`."""
-
     form: Literal["json", "text", "fields"]
-    """Whether the input is JSON text or free text in one field, which streams, or all the fields."""
-
     input: str
-    """Fields of the input, with blanks between them."""
-
     answer: str = ""
-    """Type of the item with the result, the app's or the provider's; empty when the same item has it."""
-
     output: str = "output"
-    """Field of the result in the item that has it; empty where none has one."""
 
 
 TOOLS: Final = {
@@ -160,7 +150,7 @@ WITH_OUTPUT_ITEM: Final = {kind for kind, tool in TOOLS.items() if tool.host == 
 INPUTS: Final = {kind: tool.input for kind, tool in TOOLS.items() if tool.form != "fields"}
 """By type of a call whose input is text, the field of the input."""
 
-FIELDS: Final = {**dict.fromkeys(TEXTS, "text"), "refusal": "refusal", **INPUTS}
+FIELDS: Final = {**{kind: text.field for kind, text in TEXTS.items()}, **INPUTS}
 """The same by type of a part as well, also in its `done` event."""
 
 TEXT_EVENTS: Final = {
@@ -180,8 +170,8 @@ RESERVED: Final = names("type i id call_id orphan item_id part content_index sum
 """Keys of state that no field of an item may take."""
 
 OWN_FIELDS: Final[dict[str, Collection[str]]] = {
-    **{kind: {"type", FIELDS[kind], "annotations", "logprobs"} for kind in TEXTS},
-    **dict.fromkeys(WITH_TEXTS, RESERVED | {"content", "summary", "role"}),
+    **{kind: {"type", text.field, "annotations", "logprobs"} for kind, text in TEXTS.items()},
+    **dict.fromkeys(WITH_TEXTS, RESERVED.union(ARRAYS, {"role"})),
     **{
         kind: RESERVED.union(tool.input.split(), ("" if tool.answer else tool.output, tool.name or "name"))
         for kind, tool in TOOLS.items()
@@ -197,10 +187,10 @@ OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
 
 
-def is_text(item: str, where: str, part: Fields) -> bool:
-    """Return whether items of this type have the part in that array as a text."""
-    about = TEXTS.get(string(part, "type") or "")
-    return about is not None and (about.item, about.where) == (item, where)
+def texts_of(item: Fields, where: str) -> list[Fields]:
+    """Return the parts in an array of an item that are texts."""
+    place = item.get("type"), where
+    return [part for part in mappings(item, where) if TEXTS.get(string(part, "type") or "", ())[:2] == place]
 
 
 def is_hosted(kind: str, item: Fields) -> bool:
