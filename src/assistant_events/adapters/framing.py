@@ -95,7 +95,7 @@ class Framing(Protocol):
         Return the payload of a frame in its usual form that begins at *at*, and where it ends, as `feed` takes it.
 
         For pieces up to the maximum length, while it is `idle`. `None` is always correct: nothing happened, and `feed`
-        takes the frame.
+        takes the frame. A subclass with a `feed` of its own needs a `next` of its own.
         """
         ...
 
