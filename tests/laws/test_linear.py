@@ -564,7 +564,7 @@ def test_a_frame_without_a_template_is_parsed_a_few_times(monkeypatch):
     events = decoded(bytes_of([frame] * 3))
 
     assert "aaa" == fold(events).last.text
-    assert 0 < parsed <= 8 * len(frame)
+    assert 0 < parsed <= 5 * len(frame)
 
 
 def test_replays_of_a_hop_are_not_looked_for_among_all_hops():

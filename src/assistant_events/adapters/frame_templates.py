@@ -348,14 +348,18 @@ def _find(payload: bytes, event: Fields, places: list[Path]) -> list[tuple[int, 
     candidates = [list(_occurrences(payload, event, place)) for place in places]
     if not all(candidates):
         return None
-    first = [spans[0] for spans in candidates]
-    if _is_right(payload, event, places, first):
-        return first  # most keys are there once
-    found = [
-        next((span for span in spans if _is_right(payload, event, [place], [span])), None)
-        for place, spans in zip(places, candidates, strict=True)
-    ]
-    return [span for span in found if span is not None] if None not in found else None
+    found = [spans[0] for spans in candidates]
+    if _is_right(payload, event, places, found):
+        return found  # most keys are there once
+    several = [at for at, spans in enumerate(candidates) if len(spans) > 1]
+    for at in several:
+        # The first of the only key that is there several times has just been tried.
+        spans = candidates[at][len(several) == 1 :]
+        right = next((span for span in spans if _is_right(payload, event, [places[at]], [span])), None)
+        if right is None:
+            return None
+        found[at] = right
+    return found if several and _is_right(payload, event, places, found) else None
 
 
 def _occurrences(payload: bytes, event: Fields, place: Path) -> Iterator[tuple[int, int]]:

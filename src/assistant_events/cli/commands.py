@@ -44,6 +44,7 @@ _app = App(
     exit_on_error=False,
     result_action="return_value",
 )
+_app.command(run_command, name="run")
 
 # A lone hyphen is a name here; what begins with one otherwise is refused by `Input`.
 _File = Annotated[str, Parameter(metavar="FILE", allow_leading_hyphen=True)]
@@ -585,10 +586,4 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
     return text[:1].lower() + text[1:]
 
 
-_app.command(run_command, name="run")
-
-# fmt: off
-_COMMANDS: Final = (
-    "run", "fold", "events", "show", "encode", "sessions", "verify", "reconcile", "delete", "schema", "mock",
-)
-# fmt: on
+_COMMANDS: Final = tuple([name for name in _app if not name.startswith("-")])

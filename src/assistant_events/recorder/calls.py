@@ -456,7 +456,8 @@ def parse_input(text: str) -> tuple[JsonObject | None, str]:
     if not text or text.isspace():
         return JsonObject({}), ""
     try:
-        value = read_json(text.encode())  # of a `str`, the reader leaves its UTF-8 in memory
+        # The UTF-8 of a `str` would stay in it; one with half of a surrogate pair has none.
+        value = read_json(text if has_surrogates(text) else text.encode())
     except JsonError as error:
         return None, f"the input is {error}"
     if type(value) is not dict:

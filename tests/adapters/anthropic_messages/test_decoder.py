@@ -186,6 +186,16 @@ def test_an_input_that_is_a_text(start, deltas, raw, status):
     assert (raw, status) == (called.raw_input, called.status)
 
 
+def test_an_input_that_is_a_text_with_half_of_a_surrogate_pair():
+    """
+    It has no UTF-8, and is read as in an input that is an object.
+    """
+    body = answer(B(0, "tool_use", id="t", name="f", input='{"a":"X"}'), X(0)).replace(b"X", rb"\ud800")
+    [called] = message(body).tool_calls
+
+    assert (CallStatus.CALLED, {"a": "\ud800"}) == (called.status, called.input)
+
+
 # -- tools of the provider
 
 
