@@ -333,10 +333,13 @@ def test_an_answer_ends_when_a_person_has_to_allow_a_call():
     """
 
     async def main():
-        async with chat(ASKS, HELLO, asks=lambda _call: "It rains.") as app:
+        go = asyncio.Event()
+        async with chat((go, *ASKS), HELLO, asks=lambda _call: "It rains.") as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
             async with app.ada.watch("/sessions/s1/events?until=user") as events:
-                got = await events.until("end")
+                got = await events.until("snapshot")
+                go.set()
+                got += await events.until("end")
             requested = next(
                 each for _, _, each in got if each.get("event", {}).get("type") == "tool.approval.requested"
             )
@@ -377,16 +380,19 @@ def test_a_tool_that_runs_is_not_the_turn_of_the_user():
     """
 
     async def main():
-        go = asyncio.Event()
+        watched, go = asyncio.Event(), asyncio.Event()
 
         async def tool(_run):
             await go.wait()
             return "rain"
 
         calls = [line(call={"id": name, "name": name}) for name in ("asked", "runs")]
-        async with chat((*calls, line(stop="tool-calls")), asks=lambda call: call.name == "asked", tool=tool) as app:
+        answer = (watched, *calls, line(stop="tool-calls"))
+        async with chat(answer, asks=lambda call: call.name == "asked", tool=tool) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
             async with app.ada.watch("/sessions/s1/events?until=user") as events:
+                await events.until("snapshot")
+                watched.set()
                 await events.until("tool.started")
                 go.set()
                 rest = await events.until("end")
