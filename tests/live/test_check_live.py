@@ -76,14 +76,14 @@ class StampsFramesWithTheirPast(Filtered):
 
 
 class FlushesByItsTimerAlone(MemoryLive):
-    def _take(self, session_id, items, after, token):
-        self.takes = True
-        super()._take(session_id, items, after, token)
-        self.takes = False
+    def _collect(self, topic, items, after):
+        super()._collect(topic, [item for item in items if isinstance(item, Record)], after)
+        super()._collect(topic, [item for item in items if not isinstance(item, Record)], after)
 
-    def _flush(self, topic):
-        if not self.takes:
-            super()._flush(topic)
+    def _add_record(self, topic, record, *, was_quiet):
+        pending, topic.pending = topic.pending, []
+        super()._add_record(topic, record, was_quiet=was_quiet)
+        topic.pending = pending
 
 
 class BelievesOldOwners(MemoryLive):

@@ -4,12 +4,14 @@ What `MemoryLive` does beside the promises of every channel.
 
 import asyncio
 import gc
+import json
 import logging
 import weakref
 from contextlib import aclosing
 
 import pytest
 
+from assistant_events.adapters import gemini_generate_content
 from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.events import Frame, Record, StepEnded, StepStarted, TextDelta, TextEnded, TextStarted
 from assistant_events.live import Live, MemoryLive
@@ -129,7 +131,7 @@ def test_subscribers_are_given_the_same_objects():
 @pytest.mark.parametrize("kind", [Session, SyncSession])
 def test_the_deltas_of_a_batch_are_joined(kind):
     """
-    What a chunk holds of a fragment is one delta, before the record that ends it; what is open follows the records.
+    What has streamed of a fragment is one delta, before the record that ends it; what is open follows the records.
 
     Deltas of two calls that seem to continue each other are two.
     """
@@ -170,9 +172,6 @@ def test_the_deltas_of_a_batch_are_joined(kind):
             await watcher.until(lambda: watcher.transcript == session.transcript, "the answer")
             return [texts(item) for item in watcher.items], fold(store.read("s")) == session.transcript
 
-    inputs = [[("c2", 0, "{ ")], [("c1", 1, "}"), ("c2", 2, "}")]]
-    if kind is SyncSession:  # makes no pauses, so that nothing is flushed between
-        inputs = [[*inputs[0], *inputs[1]]]
     items, is_whole = run(work())
 
     assert is_whole
@@ -186,11 +185,10 @@ def test_the_deltas_of_a_batch_are_joined(kind):
         [("", 0, "c")],
         "text.ended",
         "tool.input.started",
-        [("c1", 0, "{")],
         "tool.input.started",
-        *inputs,
+        [("c1", 0, "{"), ("c2", 0, "{ ")],
         "reasoning.started",
-        [("", 0, "d")],
+        [("c1", 1, "}"), ("c2", 2, "}"), ("", 0, "d")],
         "tool.input.ended",
         "tool.called",
         "tool.input.ended",
@@ -198,6 +196,29 @@ def test_the_deltas_of_a_batch_are_joined(kind):
         "reasoning.ended",
         "step.ended",
     ]
+
+
+def test_an_image_that_came_whole_is_published_once():
+    """
+    An image that the provider sends in one piece reaches a subscriber as the record of its end alone.
+    """
+    image = {"inlineData": {"mimeType": "image/png", "data": "aGVsbG8="}}
+    body = json.dumps({"candidates": [{"content": {"parts": [image]}, "finishReason": "STOP"}]}).encode()
+
+    async def given():
+        yield b"data: " + body + b"\n\n"
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live, Watcher(live) as watcher:
+            session = await Session.open(store, "s", live=live)
+            async with session.decode(gemini_generate_content.dialect.decoder("a1"), given()) as events:
+                async for _ in events:
+                    pass
+            await watcher.until(lambda: watcher.transcript == session.transcript, "the answer")
+            return [item.event.type if isinstance(item, Record) else item for item in watcher.items]
+
+    assert ["step.started", "media.started", "media.ended", "step.ended"] == run(work())
 
 
 def test_a_session_publishes_what_it_stores_and_what_streams():

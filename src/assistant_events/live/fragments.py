@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from typing import Any, final
+from collections.abc import Sequence
+from typing import Any, Final, final
 
 from assistant_events import events as ev
 from assistant_events.events import DeltaEvent, Event, LiveEvent, Record
@@ -14,9 +14,15 @@ from assistant_events.stores.checkpoints import (
     Fragment,
     closed_fragments,
     cut_delta,
-    fragment_of,
     with_piece,
 )
+
+_CLOSING: Final = frozenset[type](
+    {ev.ToolSuccess, ev.ToolFailed, ev.StepRestarted, ev.StepEnded, ev.StepFailed, ev.HistoryRewound}
+)
+"""Events that close more than the fragment that they name."""
+
+_INPUT: Final = ev.ToolInputDelta.type
 
 
 @final
@@ -29,7 +35,7 @@ class OpenFragments:
     """
 
     def __init__(self) -> None:
-        self._texts: dict[Fragment, _Text] = {}
+        self._texts: dict[tuple[str, str, str], _Text] = {}  # by the fields of `Fragment`
         self._progress: dict[tuple[str, str], tuple[int, ev.ToolProgress]] = {}  # by message and call
         self._messages: list[str] = []  # as they follow one another, from the first with something open
         self._settled = 0  # `seq` of the last record that has ended calls
@@ -39,27 +45,19 @@ class OpenFragments:
 
     def apply(self, record: Record) -> None:
         """Open and close what a record opens and closes."""
-        event = record.event
-        name, kind = event.message_id, STARTS.get(type(event))
-        if name is None:
-            return
-        if isinstance(event, ev.HistoryRewound):
-            # A message that is not known began before all that are.
-            known = self._messages
-            self._messages = known[: known.index(name)] if name in known else []
-            self._end_calls(record.seq, lambda message_id, _: message_id not in self._messages)
-        elif self or kind is not None:
-            self._note(name)
-        if self._texts:
-            self._close(name, event)
-        if kind is not None:
-            self._texts[Fragment(name, kind, getattr(event, "call_id", ""))] = _Text(record.seq)
-        elif isinstance(event, ev.ToolSuccess | ev.ToolFailed):
-            self._end_calls(record.seq, lambda message_id, call_id: (message_id, call_id) == (name, event.call_id))
-        elif isinstance(event, ev.StepRestarted):
-            self._end_calls(record.seq, lambda message_id, _: message_id == name)
-        if not self:
+        # Any: it has a call where a fragment of its kind has one.
+        event: Any = record.event
+        cls, name = event.__class__, event.message_id
+        if (kind := STARTS.get(cls)) is not None:
+            self._texts[name, kind, event.call_id if kind == _INPUT else ""] = _Text(record.seq)
+        elif self._texts and (kind := ENDS.get(cls)) is not None:
+            self._texts.pop((name, kind, event.call_id if kind == _INPUT else ""), None)
+        if cls in _CLOSING:
+            self._settle(event, name, record.seq)
+        if not (self._texts or self._progress):
             self._messages = []
+        elif name is not None and name not in self._messages and cls is not ev.HistoryRewound:
+            self._messages.append(name)
 
     def add(self, events: Sequence[LiveEvent], index: int, *, after: int, is_last: bool) -> list[LiveEvent]:
         """
@@ -82,11 +80,11 @@ class OpenFragments:
                     self._progress[event.message_id, event.call_id] = index, event
                     new.append(event)
                 continue
-            fragment = fragment_of(event)
-            text = self._texts.get(fragment)
+            key = event.message_id, event.type, event.call_id if isinstance(event, ev.ToolInputDelta) else ""
+            text = self._texts.get(key)
             if text is None and is_last and event.offset == 0:
                 self._note(event.message_id)
-                text = self._texts[fragment] = _Text(after)
+                text = self._texts[key] = _Text(after)
             if text is not None and text.began <= after and (rest := text.add(event, index)) is not None:
                 new.append(rest)
         return new
@@ -98,16 +96,24 @@ class OpenFragments:
         found += [event for index, event in self._progress.values() if since is None or index >= since]
         return found
 
-    def _close(self, message_id: str, event: Event) -> None:
-        if (ended := ENDS.get(type(event))) is not None:
-            self._texts.pop(Fragment(message_id, ended, getattr(event, "call_id", "")), None)
+    def _settle(self, event: Event, name: str, seq: int) -> None:
+        """Close what a record ends beside one fragment: a call, a message, or all messages from one on."""
+        if isinstance(event, ev.ToolSuccess | ev.ToolFailed):
+            self._settled = seq
+            self._progress.pop((name, event.call_id), None)
             return
-        for fragment in closed_fragments(self._texts, (event,), lambda: self._messages):
+        if isinstance(event, ev.HistoryRewound):
+            # A message that is not known began before all that are.
+            known = self._messages
+            self._messages = known[: known.index(name)] if name in known else []
+        for fragment in closed_fragments([Fragment(*key) for key in self._texts], (event,), lambda: self._messages):
             del self._texts[fragment]
-
-    def _end_calls(self, seq: int, ended: Callable[[str, str], bool]) -> None:
-        self._settled = seq
-        self._progress = {key: value for key, value in self._progress.items() if not ended(*key)}
+        if not isinstance(event, ev.StepEnded | ev.StepFailed):
+            self._settled = seq
+            left = (
+                self._messages if isinstance(event, ev.HistoryRewound) else {key[0] for key in self._progress} - {name}
+            )
+            self._progress = {key: value for key, value in self._progress.items() if key[0] in left}
 
     def _note(self, message_id: str) -> None:
         if message_id not in self._messages:
@@ -118,13 +124,14 @@ class OpenFragments:
 class _Text:
     """The text of a fragment, in pieces."""
 
+    __slots__ = ("_first", "_indexes", "_length", "_pieces", "began")
+
     def __init__(self, began: int) -> None:
         self.began = began  # `seq` of the record that began it, or of a later one
         self._first: DeltaEvent | None = None
         self._length = 0
         # Any: text, or bytes of media.
         self._pieces: list[Any] = []
-        self._offsets: list[int] = []
         self._indexes: list[int] = []
 
     def add(self, delta: DeltaEvent, index: int) -> DeltaEvent | None:
@@ -136,15 +143,14 @@ class _Text:
             delta = cut_delta(delta, covered)
         self._first = self._first or delta
         self._pieces.append(delta.delta)
-        self._offsets.append(delta.offset)
         self._indexes.append(index)
         self._length += len(delta.delta)
         return delta
 
     def missing(self, since: int | None) -> DeltaEvent | None:
         """See `OpenFragments.missing`."""
-        at = 0 if since is None else bisect_left(self._indexes, since)
-        pieces = self._pieces[at:]
+        pieces = self._pieces if since is None else self._pieces[bisect_left(self._indexes, since) :]
         if not pieces or self._first is None:
             return None
-        return with_piece(self._first, self._offsets[at], pieces[0][:0].join(pieces))
+        piece = pieces[0][:0].join(pieces)
+        return with_piece(self._first, self._length - len(piece), piece)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable
 from contextlib import suppress
 from threading import get_ident
-from typing import Any, Final, Self, TypeVar, cast, final
+from typing import Any, Final, Self, TypeVar, final
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
@@ -21,6 +21,9 @@ _T = TypeVar("_T")
 
 _PAGE: Final = 256
 """Number of records per read."""
+
+_SLICE: Final = 16
+"""Number of items that a subscriber takes at once."""
 
 _log = logging.getLogger("assistant_events.live")
 
@@ -94,21 +97,28 @@ class MemoryLive:
             return
         if topic.seq is None:
             topic.seq = after
-        was_quiet, topic.quiet = topic.quiet, False
-        if Record in map(type, items):
-            for item in items:
-                if isinstance(item, Record):
-                    self._add_record(topic, item, was_quiet=was_quiet)
-                    after = item.seq
-                else:
-                    topic.collect([item], after)
-        elif items:
-            topic.collect(cast("list[LiveEvent]", items), after)
+        self._collect(topic, items, after)
         if topic.pending_size >= FLUSH_SIZE:
             self._flush(topic)
         elif topic.pending and topic.timer is None and topic.watchers:
             topic.timer = self._loop.call_later(self._flush_s, self._flush, topic)
-        self._forget_idle(topic)
+        if not topic.watchers:
+            self._forget_idle(topic)
+
+    def _collect(self, topic: Topic, items: list[Record | LiveEvent], after: int) -> None:
+        was_quiet, topic.quiet = topic.quiet, False
+        live: list[LiveEvent] = []
+        for item in items:
+            if not isinstance(item, Record):
+                live.append(item)
+                continue
+            if live:
+                topic.emit(live, after)
+                live = []
+            self._add_record(topic, item, was_quiet=was_quiet)
+            after = item.seq
+        if live:
+            topic.collect(live, after)
 
     def _add_record(self, topic: Topic, record: Record, *, was_quiet: bool) -> None:
         if topic.pending:
@@ -145,10 +155,11 @@ class MemoryLive:
                 if index >= topic.next:
                     await topic.change()
                 elif index >= topic.first:
-                    item = topic.items[index - topic.first]
-                    seq = item.seq if isinstance(item, Record) else seq
-                    index += 1
-                    yield item
+                    start = index - topic.first
+                    for item in topic.items[start : start + _SLICE]:
+                        seq = item.seq if isinstance(item, Record) else seq
+                        index += 1
+                        yield item
                 elif seq < (topic.seq or 0):  # joins, or has fallen behind
                     for record in await self._read(topic, seq):
                         seq = record.seq

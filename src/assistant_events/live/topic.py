@@ -24,9 +24,9 @@ _frame: Callable[..., Frame] = constructor(Frame)
 _MAX_FRAME_SIZE: Final = 64 * 1024
 """Characters, or bytes of media, in one frame."""
 
-_MAX_ITEMS: Final = 256
+_MAX_ITEMS: Final = 128
 _MAX_SIZE: Final = 4 * _MAX_FRAME_SIZE
-"""How many items, and how much text of them, are kept for subscribers that are slower than others."""
+"""How many items, up to twice as many, and how much text of them, are kept for subscribers slower than others."""
 
 
 Place: TypeAlias = tuple[int, datetime, str | None]
@@ -141,10 +141,18 @@ class Topic:
             else:
                 self.pending.append((after, events))
 
+    def emit(self, events: Sequence[LiveEvent], after: int) -> None:
+        """Emit live events at once, unless some are pending before them, or the record *after* is not known yet."""
+        if self.pending or after > (self.seq or 0):
+            self.collect(events, after)
+            self.flush()
+        else:
+            self.add_live(events, after)
+
     def add_live(self, events: Sequence[LiveEvent], after: int) -> None:
         """Emit live events that follow the record *after*."""
-        seq = self.seq or 0
-        for piece in _pieces(join_deltas(events)):
+        seq, joined = self.seq or 0, join_deltas(events)
+        for piece in (joined,) if _size(joined) <= _MAX_FRAME_SIZE else _pieces(joined):
             if new := self.fragments.add(piece, self.next, after=after, is_last=after == seq):
                 self._add(_frame(session_id=self.session_id, after=seq, events=tuple(new)), _size(new))
 
@@ -168,8 +176,7 @@ class Topic:
 
     def drop_old_items(self) -> None:
         """Drop the items that were there at the last call: a subscriber that still lacks one has fallen behind."""
-        while self.items and self.first < self.seen:
-            self._drop_first()
+        self._drop(max(0, self.seen - self.first))
         self.seen = self.next
 
     def drop_items(self) -> None:
@@ -189,8 +196,10 @@ class Topic:
             return
         self.items.append(item)
         self.size += size
-        while len(self.items) > _MAX_ITEMS or self.size > _MAX_SIZE:
-            self._drop_first()
+        if len(self.items) > 2 * _MAX_ITEMS:
+            self._drop(_MAX_ITEMS)
+        while self.size > _MAX_SIZE:
+            self._drop(1)
         self._wake()
 
     async def change(self) -> None:
@@ -205,22 +214,20 @@ class Topic:
             raise
 
     def _wake(self) -> None:
+        if not self.waiting:
+            return
         waiting, self.waiting = self.waiting, []
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _drop_first(self) -> None:
-        oldest = self.items.pop(0)
-        self.size -= _size(oldest.events) if isinstance(oldest, Frame) else 0
+    def _drop(self, count: int) -> None:
+        oldest, self.items = self.items[:count], self.items[count:]
+        self.size -= sum([_size(item.events) for item in oldest if isinstance(item, Frame)])
 
 
 def _pieces(events: Sequence[LiveEvent]) -> Iterator[list[LiveEvent]]:
     """Cut events into the contents of frames."""
-    if _size(events) <= _MAX_FRAME_SIZE:
-        if events:
-            yield list(events)
-        return
     piece: list[LiveEvent] = []
     size = 0
     for event in events:
@@ -243,4 +250,8 @@ def _cut(event: LiveEvent) -> Iterator[LiveEvent]:
 
 
 def _size(events: Sequence[LiveEvent]) -> int:
-    return sum([len(event.delta) for event in events if not isinstance(event, ToolProgress)])
+    size = 0
+    for event in events:
+        if not isinstance(event, ToolProgress):
+            size += len(event.delta)
+    return size

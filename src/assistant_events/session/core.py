@@ -40,7 +40,7 @@ from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import Receivers, StreamReceiver
 from assistant_events.session.stopping import cancellation, stop_run
-from assistant_events.session.stream_calls import Ask, Stored, StreamCalls
+from assistant_events.session.stream_calls import Ask, Stored, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
 from assistant_events.values import Content, ContentInput, FinishReason, as_content
 
@@ -84,6 +84,7 @@ class Core(ABC, Generic[StreamT]):
         every_s = options.get("checkpoint_s", CHECKPOINT_S)
         core._checkpoint_s = every_s if cast("Store", store).persistent else None
         core._checkpointed = TextCursor(core._projection)
+        core._timers = Timers()
         return core
 
     _session_id: str
@@ -98,6 +99,7 @@ class Core(ABC, Generic[StreamT]):
     _receivers: Receivers
     _checkpoint_s: float | None
     _checkpointed: TextCursor
+    _timers: Timers
 
     @property
     def session_id(self) -> str:
@@ -277,15 +279,19 @@ class Core(ABC, Generic[StreamT]):
             if events is None:
                 return await self._alone(self._keep(receiver, meta))
             if self._publisher is not None:
-                self._publisher.publish_answer((), events, (), self.seq)
+                self._publisher.add_answer(events, (), self.seq)
             self._has_streamed(())
             return events, ()
 
         streamed = None if self._publisher is None and self._checkpoint_s is None else self._has_streamed
-        return self._stream_class(ask, client, StreamCalls(self._receivers, store, streamed, self._hold))
+        return self._stream_class(ask, client, StreamCalls(self._receivers, store, streamed, self._timers, self._hold))
 
     async def _hold(self, *, held: bool) -> None:
         """Claim the session for one more holder, or for one less; the last one releases it."""
+        if held:
+            self._timers.are_set = False  # perhaps by an event loop that has ended
+        elif self._publisher is not None:
+            self._publisher.flush()
         if self._worker is not None:
             await self._alone(self._claimed(self._worker) if held else self._released())
 
@@ -401,11 +407,11 @@ class Core(ABC, Generic[StreamT]):
         except Exception:
             receiver.parked = bool(receiver.pending)
             raise
-        shown = () if self._publisher is None else self._publisher.take_open()  # before the records that end it
         events, places = receiver.accept(batch, records)
         if self._publisher is not None:
-            self._publisher.publish_answer(shown, events, records, batch.after)
-        self._has_streamed(())
+            self._publisher.add_answer(events, records, batch.after)
+        if not self._timers.are_set:
+            self._has_streamed(())
         await self._keep_snapshot()
         return events, places
 

@@ -31,7 +31,7 @@ class TextCursor:
         """Return what of the open fragments has not been handed on."""
         sizes = self._sizes
         return [
-            _delta(message_id, key, buffer, start)
+            delta_of(message_id, key, buffer.value()[start:], start)
             for message_id, key, buffer in self._projection.open_text()
             if buffer.length > (start := sizes.get(buffer, 0))
         ]
@@ -45,8 +45,8 @@ class TextCursor:
         self._sizes, self.is_refused = lengths, False
 
 
-def _delta(message_id: str, key: object, buffer: Buffer[str], start: int) -> DeltaEvent:
-    piece = buffer.value()[start:]  # of checked text
+def delta_of(message_id: str, key: object, piece: str | bytes, start: int) -> DeltaEvent:
+    """Return a piece of checked text of an open fragment; see `Builder.open_text` for its *key*."""
     if isinstance(key, str):
         return _input_delta(message_id=message_id, call_id=key, offset=start, delta=piece)
     cls = cast("type[DeltaEvent]", key)

@@ -41,8 +41,6 @@ class Session(Core[EventStream]):
     _loop: asyncio.AbstractEventLoop | None = None
     _lock: asyncio.Lock
     _never_waits: bool
-    _flush_timer: asyncio.TimerHandle | None = None
-    _checkpoint_timer: asyncio.TimerHandle | None = None
     _writing: asyncio.Task[None] | None = None
 
     @classmethod
@@ -196,19 +194,20 @@ class Session(Core[EventStream]):
         await self._alone(self._snapshot())
 
     def _has_streamed(self, deltas: Sequence[LiveEvent]) -> None:
-        loop = self._running_loop()
-        if self._publisher is not None and self._flush_timer is None:
-            self._flush_timer = loop.call_later(FLUSH_S, self._flush)
-        if self._checkpoint_s is not None and self._checkpoint_timer is None:
-            self._checkpoint_timer = loop.call_later(self._checkpoint_s, self._write_checkpoint)
+        loop, timers = self._running_loop(), self._timers
+        if self._publisher is not None and timers.flush is None:
+            timers.flush = loop.call_later(FLUSH_S, self._flush)
+        if self._checkpoint_s is not None and timers.checkpoint is None:
+            timers.checkpoint = loop.call_later(self._checkpoint_s, self._write_checkpoint)
+        timers.are_set = True
 
     def _flush(self) -> None:
-        self._flush_timer = None
+        self._timers.flush, self._timers.are_set = None, False
         if self._publisher is not None:
-            self._publisher.publish_open()
+            self._publisher.flush()
 
     def _write_checkpoint(self) -> None:
-        self._checkpoint_timer = None
+        self._timers.checkpoint, self._timers.are_set = None, False
         if self._writing is not None and not self._writing.done():
             # Those that wait would be in front of everything else that the session is asked for.
             self._has_streamed(())
@@ -220,7 +219,8 @@ class Session(Core[EventStream]):
         loop = asyncio.get_running_loop()
         if loop is not self._loop and (self._loop is None or not self._loop.is_running()):
             self._loop, self._lock = loop, asyncio.Lock()
-            self._flush_timer = self._checkpoint_timer = self._writing = None
+            self._timers.flush = self._timers.checkpoint = self._writing = None
+            self._timers.are_set = False
         return loop
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import TimerHandle
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias, final
 
@@ -27,6 +28,21 @@ Ask: TypeAlias = Callable[[bool], Awaitable[tuple[Source, Encoded | None]]]
 
 
 @final
+@attrs.define
+class Timers:
+    """What a session with an event loop does some time after text has streamed."""
+
+    flush: TimerHandle | None = None
+    """Publishes it."""
+
+    checkpoint: TimerHandle | None = None
+    """Stores it."""
+
+    are_set: bool = False
+    """Whether both wait that are needed, so that nothing is left to do for a delta."""
+
+
+@final
 @attrs.frozen
 class StreamCalls:
     """The operations of a session that its streams share."""
@@ -38,5 +54,8 @@ class StreamCalls:
 
     streamed: Callable[[Sequence[LiveEvent]], None] | None
     """Is called with deltas that have been applied; `None` where nothing depends on them."""
+
+    timers: Timers
+    """While they are set `streamed` need not be called."""
 
     hold: Hold

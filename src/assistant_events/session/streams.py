@@ -70,7 +70,7 @@ class AnswerStream:
         return self._given
 
     async def _give(self) -> AsyncGenerator[Event]:
-        receiver, streamed = self._entered(), self._calls.streamed
+        receiver, streamed, timers = self._entered(), self._calls.streamed, self._calls.timers
         if not receiver.active:
             raise LocalProtocolError("the block of the stream was left")
         while (settled := await self._settle(receiver)) is not None:
@@ -89,7 +89,7 @@ class AnswerStream:
                     break
                 if (live := receiver.take(item)) is None:
                     break
-                if streamed is not None:
+                if streamed is not None and not timers.are_set:
                     streamed(live)
                 for event in live:
                     yield event

@@ -99,7 +99,7 @@ class SyncSession(Core[SyncEventStream]):
         if self._publisher is not None and deltas:  # without a timer each is published as it comes
             self._publisher.publish(deltas, self.seq)
         elif self._publisher is not None:
-            self._publisher.publish_open()
+            self._publisher.flush()
         if self._checkpoint_s is None:
             return
         # A timer in a thread is not needed: a provider that is silent streams nothing that could be lost.

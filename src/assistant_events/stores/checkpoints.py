@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import add, attrgetter
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, cast
 
 import attrs
@@ -13,15 +13,7 @@ from assistant_events import events as ev
 from assistant_events.events import DeltaEvent, Event, LiveEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
-from assistant_events.values.construct import constructor
-
-_OFFSET: Final = attrgetter("offset")
-_DELTA: Final = attrgetter("delta")
-_MESSAGE_ID: Final = attrgetter("message_id")
-_CALL_ID: Final = attrgetter("call_id")
-
-_FIELDS: Final = {cls: tuple([field.name for field in attrs.fields(cls)]) for cls in ev.DELTA_EVENTS}
-_MAKE: Final[Mapping[type, Callable[..., DeltaEvent]]] = {cls: constructor(cls) for cls in ev.DELTA_EVENTS}  # type: ignore[arg-type]  # a union of classes
+from assistant_events.values.construct import compiled, construction
 
 
 class Fragment(NamedTuple):
@@ -41,52 +33,62 @@ def fragment_of(delta: DeltaEvent) -> Fragment:
     return Fragment(delta.message_id, delta.type, delta.call_id if isinstance(delta, ev.ToolInputDelta) else "")
 
 
-def join_deltas(events: Iterable[LiveEvent]) -> list[LiveEvent]:
+def join_deltas(events: Sequence[LiveEvent]) -> list[LiveEvent]:
     """Return *events* with the deltas joined that continue one another, and of the progress of a call only the last."""
+    if len(events) == 1:
+        return [*events]
     joined: list[LiveEvent] = []
     for kind, run in groupby(events, type):
-        same = list(run)
         if kind is ev.ToolProgress:
-            last = {(event.message_id, event.call_id): event for event in cast("list[ev.ToolProgress]", same)}
+            last = {(event.message_id, event.call_id): event for event in cast("Iterator[ev.ToolProgress]", run)}
             joined += last.values()
         else:
-            joined += _joined(cast("list[DeltaEvent]", same))
+            joined += _joined(list(cast("Iterator[DeltaEvent]", run)))
     return joined
 
 
 def _joined(deltas: list[DeltaEvent]) -> Iterator[DeltaEvent]:
     """Join deltas of one class."""
+    for _, one in groupby(deltas, _CALL_ID) if isinstance(deltas[0], ev.ToolInputDelta) else ((None, deltas),):
+        run = list[DeltaEvent]()
+        name, end = "", 0
+        for delta in one:
+            if run and (delta.offset != end or delta.message_id != name):
+                yield _one_of(run)
+                run = []
+            run.append(delta)
+            name, end = delta.message_id, delta.offset + len(delta.delta)
+        yield _one_of(run)
+
+
+def _one_of(deltas: list[DeltaEvent]) -> DeltaEvent:
+    first = deltas[0]
     if len(deltas) == 1:
-        yield deltas[0]
-        return
-    offsets, pieces = list(map(_OFFSET, deltas)), list(map(_DELTA, deltas))
-    ends = list(map(add, offsets, map(len, pieces)))
-    is_input = isinstance(deltas[0], ev.ToolInputDelta)
-    is_one = len(set(map(_MESSAGE_ID, deltas))) == 1 and not (is_input and len(set(map(_CALL_ID, deltas))) > 1)
-    if is_one and offsets[1:] == ends[:-1]:  # nearly always
-        yield with_piece(deltas[0], offsets[0], pieces[0][:0].join(pieces))
-        return
-    owners = None if is_one else list(map(fragment_of, deltas))
-    first = 0
-    for at in range(1, len(deltas) + 1):
-        if at < len(deltas) and offsets[at] == ends[at - 1] and (owners is None or owners[at] == owners[at - 1]):
-            continue
-        run = pieces[first:at]
-        yield deltas[first] if len(run) == 1 else with_piece(deltas[first], offsets[first], run[0][:0].join(run))
-        first = at
+        return first
+    pieces: list[Any] = [delta.delta for delta in deltas]  # Any: text, or bytes of media
+    return with_piece(first, first.offset, pieces[0][:0].join(pieces))
 
 
 def cut_delta(delta: DeltaEvent, start: int, end: int | None = None) -> DeltaEvent:
     """Return the part of a delta from the character, or byte, *start* of it to before *end*."""
-    piece: Any = delta.delta[start:end]  # Any: text, or bytes of media
-    return with_piece(delta, delta.offset + start, piece)
+    return with_piece(delta, delta.offset + start, delta.delta[start:end])
 
 
-def with_piece(delta: DeltaEvent, offset: int, piece: Any) -> DeltaEvent:
+def with_piece(delta: DeltaEvent, offset: int, piece: str | bytes) -> DeltaEvent:
     """Return *delta* with another offset and another piece, of text or bytes that were checked before."""
-    # Any: see `constructor`.
-    values: dict[str, Any] = {name: getattr(delta, name) for name in _FIELDS[delta.__class__]}
-    return _MAKE[delta.__class__](**(values | {"offset": offset, "delta": piece}))
+    return _WITH_PIECE[delta.__class__](delta, offset, piece)
+
+
+def _piece_maker(cls: type) -> Callable[[DeltaEvent, int, str | bytes], DeltaEvent]:
+    kept = [field.name for field in attrs.fields(cls) if field.name not in {"offset", "delta"}]
+    body, names = construction(cls)
+    return compiled(
+        "piece(like, offset, delta)", [*[f"{name} = like.{name}" for name in kept], *body, "return made"], names
+    )
+
+
+_WITH_PIECE: Final = {cls: _piece_maker(cls) for cls in ev.DELTA_EVENTS}
+_CALL_ID: Final = attrgetter("call_id")
 
 
 def closed_fragments(
@@ -98,7 +100,7 @@ def closed_fragments(
     *messages* returns the ids of the messages after the batch. It is called when the batch rewinds one.
     """
     ended = {event.message_id for event in events if isinstance(event, _END_ALL)}
-    named = _named(events, ENDS)
+    named = {fragment_in(event, ENDS) for event in events}
     closed = [each for each in fragments if each in named or each.message_id in ended]
     if len(closed) < len(fragments) and any(isinstance(event, ev.HistoryRewound) for event in events):
         left = messages()
@@ -116,7 +118,7 @@ def open_deltas(
 
 def fragments_before(fragments: Collection[Fragment], events: Sequence[Event]) -> list[Fragment]:
     """Return those of *fragments*, which are open after *events*, that were open before them."""
-    begun = _named(events, STARTS)
+    begun = {fragment_in(event, STARTS) for event in events}
     return [each for each in fragments if each not in begun]
 
 
@@ -125,13 +127,11 @@ def message_ids(start: Transcript | None, events: Iterable[Event | ev.Record]) -
     return {message.id for message in fold(events, start=start)}
 
 
-def _named(events: Iterable[Event], types: Mapping[type, str]) -> set[tuple[str | None, str, str]]:
-    """Return the fragments that those of *events* name whose class is one of *types*."""
-    return {
-        (event.message_id, types[type(event)], getattr(event, "call_id", ""))
-        for event in events
-        if type(event) in types
-    }
+def fragment_in(event: Event, types: Mapping[type, str]) -> Fragment | None:
+    """Return the fragment that an event begins, by `STARTS`, or ends, by `ENDS`; `None` where it does not."""
+    kind = types.get(type(event))
+    # The message of such an event is never `None`.
+    return None if kind is None else Fragment(cast("str", event.message_id), kind, getattr(event, "call_id", ""))
 
 
 STARTS: Final[Mapping[type, str]] = {
