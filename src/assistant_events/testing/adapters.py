@@ -268,8 +268,8 @@ class Trial(Sample):
             damaged = self.damaged_frames(self._random) if number % 2 else mutated(self.body, self._random)
             self._copy(f"{self.name}, damaged copy {number}", damaged).check(_check_damaged)
 
-    def check_events(self, events: Sequence[Event], where: str) -> None:
-        """Check what must hold for the events of any whole answer."""
+    def check_events(self, events: Sequence[Event], where: str) -> msg.Transcript:
+        """Check what must hold for the events of any whole answer, and return their transcript."""
         name = f"{self.name}{where}"
         found = find_problems(events)
         require(not found, f"{name}: {found[0] if found else ''}")
@@ -283,6 +283,7 @@ class Trial(Sample):
         require(not left, f"{name}: left open: {', '.join([event.type for event in left])}")
         kept = fold([event for event in events if event.durable])
         require(kept == transcript, f"{name}: the durable events alone give another transcript")
+        return transcript
 
     def check_damaged(self, damaged: bytes, where: str) -> None:
         """Check a stream that no provider sends: it never raises, and ends like any other."""
@@ -348,14 +349,13 @@ class Trial(Sample):
         events = self.decode(chunks)
         if events == self.events:
             return
-        self.check_events(events, f", {how}")
-        require(fold(events) == self.transcript, f"{self.name}: {how} it gives another transcript")
+        transcript = self.check_events(events, f", {how}")
+        require(transcript == self.transcript, f"{self.name}: {how} it gives another transcript")
         durable, expected = ([event for event in each if event.durable] for each in (events, self.events))
         require(durable == expected, f"{self.name}: {how} it gives other durable events")
 
     def _check_closed(self, before: Sequence[Event], closed: Sequence[Event], where: str) -> None:
-        self.check_events(closed, where)
-        after = fold(closed)
+        after = self.check_events(closed, where)
         if after != self.transcript:
             self._check_kept(fold(before), after, where)
 
@@ -377,8 +377,7 @@ class Trial(Sample):
 
     def _check_rejoined(self, before: Sequence[Event], new: Sequence[Event], where: str) -> None:
         events = [*before, *new]
-        self.check_events(events, where)
-        after = fold(events)
+        after = self.check_events(events, where)
         if self.ended:
             require(after == self.transcript, f"{self.name}{where}: not the transcript of the uncut stream")
         else:
