@@ -22,8 +22,6 @@ from assistant_events.testing import answer, durable, origin, prompt
 from assistant_events.web import ChatRoutes
 from benchmarks.measure import Figure, Settings, tracing
 
-_DELTAS = 2_000
-
 
 def browsers(settings: Settings) -> Iterator[Figure]:
     """
@@ -33,10 +31,12 @@ def browsers(settings: Settings) -> Iterator[Figure]:
     the memory after 20 sessions have each had twenty answers of 500 deltas, over that after ten. `hundred`: CPU of an
     answer of 2,000 deltas that 100 browsers watch, over that of one browser.
     """
-    count = settings.scaled(10_000)
-    yield from asyncio.run(_waiting(count))
-    alone, hundred = [min(asyncio.run(_answered(number)) for _ in range(settings.repeats)) for number in (1, 100)]
-    detail = f"{_DELTAS:,} deltas: {alone * 1e3:.0f} ms with one browser, {hundred * 1e3:.0f} ms with 100"
+    yield from asyncio.run(_waiting(settings.scaled(10_000), settings.scaled(500)))
+    deltas = settings.scaled(2_000)
+    alone, hundred = [
+        min(asyncio.run(_answered(number, deltas)) for _ in range(settings.repeats)) for number in (1, 100)
+    ]
+    detail = f"{deltas:,} deltas: {alone * 1e3:.0f} ms with one browser, {hundred * 1e3:.0f} ms with 100"
     yield Figure("hundred", hundred / alone, detail=detail)
 
 
@@ -96,7 +96,7 @@ async def _routes(count: int) -> AsyncIterator[tuple[SqliteStore, MemoryLive, Ch
             )
 
 
-async def _waiting(count: int) -> list[Figure]:
+async def _waiting(count: int, deltas: int) -> list[Figure]:
     names = [f"s{number}" for number in range(count)]
     async with _routes(count) as (store, live, routes):
         for name in names:
@@ -106,9 +106,9 @@ async def _waiting(count: int) -> list[Figure]:
             for browser in watching:
                 await browser.shown.wait()
             gc.collect()
-        await _speak_often(live, store, watching[:20], range(10))
+        await _speak_often(live, store, watching[:20], range(10), deltas)
         with tracing() as busy:
-            await _speak_often(live, store, watching[:20], range(10, 20))
+            await _speak_often(live, store, watching[:20], range(10, 20), deltas)
             gc.collect()
         for browser in watching:
             await browser.leave()
@@ -119,21 +119,23 @@ async def _waiting(count: int) -> list[Figure]:
     ]
 
 
-async def _speak_often(live: MemoryLive, store: SqliteStore, watching: list[_Browser], numbers: range) -> None:
+async def _speak_often(
+    live: MemoryLive, store: SqliteStore, watching: list[_Browser], numbers: range, deltas: int
+) -> None:
     for number in numbers:
         for place, browser in enumerate(watching):
-            await _speak(live, store, f"s{place}", f"b{number}", 500)
+            await _speak(live, store, f"s{place}", f"b{number}", deltas)
             await browser.until_end(number + 1)
 
 
-async def _answered(count: int) -> float:
+async def _answered(count: int, deltas: int) -> float:
     async with _routes(count) as (store, live, routes):
         store.append("s1", [prompt(), *durable(answer("Hello"))], owner="ada")
         watching = [_Browser(routes, "s1") for _ in range(count)]
         for browser in watching:
             await browser.shown.wait()
         started = process_time()
-        await _speak(live, store, "s1", "b1", _DELTAS)
+        await _speak(live, store, "s1", "b1", deltas)
         for browser in watching:
             await browser.until_end(1)
         cost = process_time() - started

@@ -32,7 +32,7 @@ def import_time(settings: Settings) -> Iterator[Figure]:
     for statement in _STATEMENTS.values():
         _cpu_s(statement)  # writes the bytecode
     times: dict[str, list[float]] = {name: [] for name in _STATEMENTS}
-    for _ in range(max(5, 2 * settings.repeats)):
+    for _ in range(2 * settings.repeats):
         for name, statement in _STATEMENTS.items():
             times[name].append(_cpu_s(statement))
     nothing = median(times["nothing"])

@@ -101,7 +101,7 @@ def live_watchers(settings: Settings) -> Iterator[Figure]:
     """
     watched = settings.scaled(10_000)
     with TemporaryDirectory() as folder, SqliteStore(Path(folder) / "chat.db", synchronous="normal") as store:
-        yield from asyncio.run(_watch_many(store, watched, max(0.6, 5 * settings.scale)))
+        yield from asyncio.run(_watch_many(store, watched, settings))
 
 
 def checkpoints(settings: Settings) -> Iterator[Figure]:
@@ -237,7 +237,8 @@ async def _join(size: int, joins: int) -> list[float]:
     return times
 
 
-async def _watch_many(store: SqliteStore, watched: int, wait_s: float) -> list[Figure]:
+async def _watch_many(store: SqliteStore, watched: int, settings: Settings) -> list[Figure]:
+    deltas, wait_s = settings.scaled(2_000), max(0.6, 5 * settings.scale)
     names = [f"s{number}" for number in range(watched)]
     for name in names:
         store.append(name, [prompt(), *durable(answer("Hello"))], expected_seq=0, unfinished=())
@@ -256,11 +257,11 @@ async def _watch_many(store: SqliteStore, watched: int, wait_s: float) -> list[F
             await joined.wait()
         before = memory.kept
         for name in names[:100]:
-            await _speak(live, store, name, "b0")
+            await _speak(live, store, name, "b0", deltas)
         with tracing() as busy:
             for number in range(1, 4):
                 for name in names[:100]:
-                    await _speak(live, store, name, f"b{number}")
+                    await _speak(live, store, name, f"b{number}", deltas)
             await asyncio.sleep(wait_s)
             gc.collect()
         started, began = process_time(), perf_counter()
@@ -278,16 +279,16 @@ async def _watch_many(store: SqliteStore, watched: int, wait_s: float) -> list[F
     ]
 
 
-async def _speak(live: Live, store: SqliteStore, name: str, message_id: str) -> None:
+async def _speak(live: Live, store: SqliteStore, name: str, message_id: str, deltas: int) -> None:
     after = store.seq(name)
     started: list[ev.Event] = [
         ev.StepStarted(message_id=message_id, origin=origin()),
         ev.TextStarted(message_id=message_id),
     ]
     live.publish(name, store.append(name, started), after=after)
-    for offset in range(0, 8_000, 4):
+    for offset in range(0, 4 * deltas, 4):
         live.publish(name, [ev.TextDelta(message_id=message_id, offset=offset, delta="abcd")], after=after + 2)
-    text = ev.TextEnded(message_id=message_id, text="abcd" * 2_000)
+    text = ev.TextEnded(message_id=message_id, text="abcd" * deltas)
     ended = store.append(name, [text, ev.StepEnded(message_id=message_id, finish_reason="stop")])
     live.publish(name, ended, after=after + 2)
     await asyncio.sleep(0)

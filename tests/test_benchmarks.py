@@ -87,6 +87,12 @@ def answer(request):
     return answers.ANSWERS[request.param](0.02)
 
 
+@pytest.fixture(autouse=True)
+def _uncollected(monkeypatch):
+    """Nothing is compared with the figures, and collecting the garbage of all tests takes longer than the samples."""
+    monkeypatch.setattr(measure, "gc", SimpleNamespace(collect=lambda: None))
+
+
 class TestAnswers:
     def test_sizes_are_those_of_the_questions(self):
         """
@@ -514,12 +520,10 @@ class TestCommand:
 
 class TestCatalogue:
     @pytest.mark.parametrize("name", CASES)
-    def test_every_benchmark_answers_its_question(self, name, monkeypatch):
+    def test_every_benchmark_answers_its_question(self, name):
         """
         At a thousandth of its size, it gives all the figures that it promises.
         """
-        # Nothing is compared with the figures, and collecting the garbage of all tests takes longer than the samples.
-        monkeypatch.setattr(measure, "gc", SimpleNamespace(collect=lambda: None))
         figures = list(BENCHMARKS[name](TINY))
 
         assert CASES[name] == {figure.case for figure in figures}
