@@ -4,6 +4,7 @@ What the Hypothesis strategies cover: every class, every verb, legal and illegal
 
 import inspect
 from contextlib import suppress
+from random import Random
 
 import attrs
 import pytest
@@ -65,9 +66,11 @@ def test_every_verb_has_a_strategy():
     assert VERBS == {*strategies.VERBS}
 
 
-def draw_until(strategy, expected, found_in):
+def draw_until(strategy, expected, found_in, *, random=None):
     """
     Draw examples until all that is expected has been found in them; return what was found, after 3000 at the latest.
+
+    With some seeds of *random* that takes a fourth of the examples that it takes with others.
     """
     seen = set()
 
@@ -76,7 +79,7 @@ def draw_until(strategy, expected, found_in):
         return expected <= seen
 
     with suppress(NoSuchExample):
-        find(strategy, complete, settings=QUICK)
+        find(strategy, complete, settings=QUICK, random=random)
     return seen
 
 
@@ -86,7 +89,7 @@ def test_sessions_hold_every_event():
     """
     every = {*DURABLE_EVENTS, *LIVE_EVENTS}
 
-    assert every == draw_until(sessions(), every, lambda session: map(type, session))
+    assert every == draw_until(sessions(), every, lambda session: map(type, session), random=Random(8))
 
 
 @given(sessions())
@@ -105,7 +108,7 @@ def test_broken_sessions_have_every_problem():
     broken = st.one_of(broken_sessions(), loose_events())
 
     assert every == draw_until(
-        broken, every, lambda events: [problem.outcome.value for problem in find_problems(events)]
+        broken, every, lambda events: [problem.outcome.value for problem in find_problems(events)], random=Random(1)
     )
 
 
