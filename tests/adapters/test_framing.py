@@ -484,7 +484,7 @@ def test_comments_take_no_memory(line):
     """
     What belongs to no frame is not kept, however much of it comes before the next one.
     """
-    chunk = line * ((1 << 16) // len(line))
+    chunk = line * ((1 << 15) // len(line))
     made = decoder()
     made.feed(stream(C(), S(0, mo())) + b"data: ")
     made.reconnect()
@@ -496,7 +496,7 @@ def test_comments_take_no_memory(line):
     finally:
         tracemalloc.stop()
 
-    assert peak <= 768 << 10
+    assert peak <= 384 << 10
     assert [] == made.feed(b"\n\n" + stream(S(0, mo())))
 
 
@@ -504,7 +504,7 @@ def test_many_short_lines_in_one_piece_take_little_memory():
     """
     A large piece is taken apart bit by bit.
     """
-    body = b": c\n\n" * (1 << 17)
+    body = b": c\n\n" * (1 << 15)
     made = decoder()
     with patch.object(frame_reader, "_PIECE", 1 << 14):
         tracemalloc.start()
@@ -514,14 +514,14 @@ def test_many_short_lines_in_one_piece_take_little_memory():
         finally:
             tracemalloc.stop()
 
-    assert peak <= 1 << 20
+    assert peak <= 1 << 18
 
 
 def test_short_lines_of_one_frame_take_little_memory():
     """
     A frame of many short lines that waits for its end takes a few times the room of its bytes.
     """
-    limit = 1 << 20
+    limit = 1 << 18
     framing = Sse(max_frame_bytes=limit)
     tracemalloc.start()
     try:
