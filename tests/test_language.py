@@ -50,12 +50,15 @@ def prose_of(path: Path) -> Iterator[tuple[int, str]]:
     if path.suffix == ".md":
         yield 1, text
         return
-    # To look for comments takes the longest, and nearly all files have no such word anywhere.
-    for token in tokenize.generate_tokens(io.StringIO(text if FORBIDDEN.search(text) else "").readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
     # The answer that an agent gives in the demonstration is a text of its own.
     whole = path.relative_to(ROOT).parts[0] in {"src", "examples"} and path.name != "stage.py"
+    # To parse files takes the longest, and nearly all have no such word anywhere. Strings may be joined of several.
+    if not whole and FORBIDDEN.search(text) is None:
+        return
+    if any(FORBIDDEN.search(line) for line in text.splitlines() if "#" in line):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
     for node in ast.walk(ast.parse(text)):
         if whole and isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, node.value
