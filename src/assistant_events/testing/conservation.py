@@ -68,20 +68,19 @@ def check_nothing_lost(sample: Sample) -> None:
         for path, leaf in leaves(document):
             if isinstance(leaf, bool) or not leaf or (path, leaf) in found:
                 continue
-            if _is_dropped(sample, frame, document, path):
-                continue
             is_lost = (
                 not kept.has(leaf)
                 if isinstance(leaf, str)
                 else isinstance(leaf, (int, float)) and last[path[-2:]] == leaf and leaf not in kept.numbers
             )
+            if not is_lost:
+                found.add((path, leaf))
+                continue
             require(
-                not is_lost or _is_noted(sample, frame),
+                _is_dropped(sample, frame, document, path) or _is_noted(sample, frame),
                 f"{sample.name}: {'.'.join(path)} is lost: no durable event has {_short(leaf)} of the frame at byte "
                 f"{frame.start}, `Dialect.dropped` does not name it, and the decoder has made no note",
             )
-            if not is_lost:
-                found.add((path, leaf))
 
 
 def _is_noted(sample: Sample, frame: SampleFrame) -> bool:
