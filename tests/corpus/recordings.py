@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from assistant_events.adapters import JsonArray, JsonLines, load_dialect
 
@@ -104,12 +105,12 @@ def parts(body, end):
     """
     Return the answers of a capture, each to the line that ends it. What is behind the last end belongs to it.
     """
-    found = [b""]
+    is_end, at, ends = re.compile(end.encode()).search, 0, []
     for line in body.splitlines(keepends=True):
-        found[-1] += line
-        if re.search(end.encode(), line):
-            found.append(b"")
-    return [*found[:-2], b"".join(found[-2:])]
+        at += len(line)
+        if is_end(line):
+            ends.append(at)
+    return [body[start:stop] for start, stop in pairwise([0, *ends[:-1], len(body)])]
 
 
 @cache
