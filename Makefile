@@ -40,7 +40,7 @@ coverage: $(READY) $(CLIENTS) ## run every test and show what is not covered; ta
 	@$(PY) -m pytest --cov $(SPREAD) $(ARGS)
 
 test-thorough: $(READY) $(CLIENTS) ## run every test with more examples by chance, and cut recordings at every byte
-	@HYPOTHESIS_PROFILE=thorough $(PY) -m pytest -o timeout=3600 -o faulthandler_timeout=4000 $(SPREAD) $(ARGS)
+	@HYPOTHESIS_PROFILE=thorough $(PY) -m pytest -o timeout=3600 $(SPREAD) $(ARGS)
 
 test-clients: $(READY) ## run the official JavaScript clients against the mock provider; needs node
 	@$(PY) scripts/clients.py javascript

@@ -12,8 +12,10 @@ import gc
 import os
 import signal
 import sys
+import time
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, Phase, settings
 
 # Time means little on a shared machine. Large sessions are slow to draw, and that is their point.
@@ -46,6 +48,22 @@ def pytest_collection_finish():
     gc.enable()
     gc.collect()
     gc.freeze()
+
+
+WATCHED_UNTIL = pytest.StashKey[float]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """
+    End the process when a test does not end even at its time limit.
+
+    That takes a thread: one for each test, as the plugin of pytest has it, would take more time than most tests.
+    """
+    now, limit, stash = time.monotonic(), float(item.config.getini("timeout")), item.config.stash
+    if now >= stash.get(WATCHED_UNTIL, 0):
+        stash[WATCHED_UNTIL] = now + limit / 4
+        faulthandler.dump_traceback_later(limit * 3 / 2, exit=True, file=stash[fault_handler_stderr_fd_key])
 
 
 @pytest.hookimpl(trylast=True)

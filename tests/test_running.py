@@ -35,6 +35,13 @@ def test_leaves_a_thread():
     threading.Thread(target=threading.Event().wait).start()
     raise AssertionError
 """
+IGNORES_ITS_LIMIT = """
+import signal
+
+def test_ignores_its_limit():
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    signal.pause()
+"""
 IS_INTERRUPTED = """
 import os, signal, sys
 import pytest
@@ -58,9 +65,8 @@ def run_tests(tmp_path):
         path.write_text(module)
         command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider", "-rN"]
         configured = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), *arguments, str(path)]
-        ran = subprocess.run(
-            [*command, *configured], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False, **options
-        )
+        output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        ran = subprocess.run([*command, *configured], cwd=ROOT, timeout=SECONDS, check=False, **output, **options)
         return ran.returncode, ran.stdout
 
     return run
@@ -93,7 +99,18 @@ def test_every_test_has_a_limit(pytestconfig):
     """
     The time limit is part of the settings of the project.
     """
-    assert 0 < float(pytestconfig.getini("timeout")) < float(pytestconfig.getini("faulthandler_timeout"))
+    assert 0 < float(pytestconfig.getini("timeout"))
+
+
+def test_what_cannot_be_interrupted_ends_the_process(run_tests):
+    """
+    A test that does not end at its time limit ends the process, which names the line.
+    """
+    code, out = run_tests(IGNORES_ITS_LIMIT, "-o", "timeout=1")
+
+    assert 1 == code
+    assert "Timeout (0:00:01.5" in out
+    assert "in test_ignores_its_limit" in out
 
 
 @pytest.mark.parametrize("processes", [0, 1], ids=["one process", "a worker"])
