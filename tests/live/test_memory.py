@@ -424,6 +424,35 @@ def test_a_text_longer_than_a_frame_is_cut():
     assert [[65_536, 65_536, 18_928], [150_000]] == run(work())
 
 
+@pytest.mark.parametrize(("items", "size"), [(10_000, 1), (64, 64 * 1024)], ids=["many items", "much text"])
+def test_what_a_session_keeps_for_slow_subscribers_is_bounded(items, size):
+    """
+    A channel keeps at most 256 items of a session, and 256 KiB of their text, if its subscribers read nothing.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            waits = asyncio.create_task(anext(live.subscribe("s", after=publisher.seq)))
+            await asyncio.sleep(1)
+            topic = live._topics["s"]
+            kept = []
+            for _ in range(items):
+                publisher.say("x" * size)
+                topic.flush()
+                kept.append((len(topic.items), sum(len(event.delta) for item in topic.items for event in item.events)))
+            waits.cancel()
+            return kept
+
+    kept = run(work())
+
+    assert max(count for count, _ in kept) <= 256
+    assert max(length for _, length in kept) <= 256 * 1024
+    assert min(kept[-1]) > 1
+
+
 def test_what_is_published_is_not_changed():
     """
     The caller's list and its events stay as they were.

@@ -45,7 +45,6 @@ class Publisher:
 
     def claim(self, token: int | None) -> None:
         """Publish with the token of a claim from now on, first of all what is open; `None` after its release."""
-        self._publish_waiting()
         self._token = token
         if token is not None:
             self._sizes = {}

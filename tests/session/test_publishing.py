@@ -1,0 +1,201 @@
+"""
+What a session publishes: each record once, each piece of text once, in the order of the transcript.
+"""
+
+import asyncio
+from contextlib import suppress
+from itertools import zip_longest
+from types import SimpleNamespace
+
+import pytest
+
+from assistant_events.errors import StoreError
+from assistant_events.events import Frame, Record, StepStarted, TextDelta, TextStarted
+from assistant_events.lifecycle import Outcome
+from assistant_events.reducer import Builder
+from assistant_events.session import Session
+from assistant_events.stores import MemoryStore
+from assistant_events.testing import origin, prompt
+from assistant_events.testing.virtual_loop import run
+
+from .scripted import CALL, Scripted, Store, line
+
+
+class Channel:
+    """
+    A channel that refuses what is out of place, or comes again.
+    """
+
+    def __init__(self):
+        self.builder = Builder()
+        self.published = []
+
+    def publish(self, _name, items, *, after, token=None):
+        assert self.builder.seq == after
+        self.published.append((token, list(items)))
+        for item in items:
+            alone = item if isinstance(item, Record) else Frame(session_id="s1", after=self.builder.seq, events=(item,))
+            assert self.builder.apply(alone) is Outcome.APPLIED
+
+    @property
+    def events(self):
+        """What was published, in its order."""
+        items = [item for _, items in self.published for item in items]
+        return [item.event if isinstance(item, Record) else item for item in items]
+
+
+async def receive(session, chunks, name="a1", pause=0.03):
+    """Receive an answer whose chunks come one after another."""
+
+    async def given():
+        for chunk in chunks:
+            yield chunk
+            await asyncio.sleep(pause)
+
+    async with session.decode(Scripted(name), given()) as events:
+        async for _ in events:
+            pass
+
+
+ANSWER = (
+    *[line(think=word) for word in ("Let ", "me ", "see")],
+    line(say="a"),
+    line(say="b") + line(said={}) + line(say="c"),
+    line(write={"id": "c1", "name": "weather", "delta": "{"}) + line(write={"id": "c2", "name": "time", "delta": "{"}),
+    line(write={"id": "c2", "name": "time", "delta": "}"}),
+    line(draw="\0\1") + line(draw="\2"),
+    line(draw="\3"),
+    line(say="Let me look") + line(said={}) + line(say="."),
+    line(stop="tool-calls"),
+)
+
+
+@pytest.mark.parametrize("pause", [0, 0.03, 0.2])
+def test_an_answer_is_published_once(pause):
+    """
+    Whether flushes come between its chunks or not, nothing is published twice, and what streamed comes before its end.
+    """
+
+    async def work():
+        channel = Channel()
+        session = await Session.open(MemoryStore(), "s1", live=channel)
+        await session.prompt("Hello", message_id="u1")
+        await receive(session, ANSWER, pause=pause)
+        return session.transcript, channel
+
+    transcript, channel = run(work())
+    whole = {"text": "abcLet me look.", "reasoning": "Let me see", "tool.input": "{{}"}
+
+    assert transcript == channel.builder.transcript
+    assert whole == {
+        kind: "".join(event.delta for event in channel.events if event.type == f"{kind}.delta") for kind in whole
+    }
+    texts = [kind for kind in types(channel.events) if kind.startswith("text.")]
+    assert ["text.started", "text.delta", "text.ended"] * 4 == [
+        kind for kind, again in zip_longest(texts, texts[1:]) if kind != again
+    ]
+
+
+def types(events):
+    """Return the types of events."""
+    return [event.type for event in events]
+
+
+def test_what_others_do_meanwhile_comes_behind_what_waits():
+    """
+    A prompt during an answer is published behind the records that were stored before it.
+    """
+
+    async def work():
+        channel = Channel()
+        session = await Session.open(MemoryStore(), "s1", live=channel)
+        async with session.decode(Scripted("a1"), [line(say="a") + line(said={}), line(say="b")]) as events:
+            async for event in events:
+                if event.type == "text.ended":
+                    await session.prompt("And?")
+                    assert session.seq == channel.builder.seq
+        return session.transcript, channel.builder.transcript
+
+    transcript, published = run(work())
+
+    assert transcript == published
+
+
+def test_many_short_parts_are_published_in_pieces():
+    """
+    An answer that gives the event loop no time is not kept until its end.
+    """
+
+    async def work():
+        channel = Channel()
+        session = await Session.open(MemoryStore(), "s1", live=channel)
+        async with session.decode(Scripted("a1"), [line(say="a") + line(said={})] * 100) as events:
+            async for _ in events:
+                pass
+        return channel
+
+    counts = [len(items) for _, items in run(work()).published]
+
+    assert 2 + 3 * 100 == sum(counts)
+    assert max(counts) <= 64 + 3
+
+
+def test_progress_is_published_in_its_place():
+    """
+    The progress of a call precedes the text that follows it in the same chunk.
+    """
+
+    async def work():
+        channel = Channel()
+        session = await Session.open(MemoryStore(), "s1", live=channel)
+        await receive(session, [line(call=CALL), line(progress="c1") + line(say="Hi"), line(stop="tool-calls")])
+        return channel
+
+    assert ["tool.called", "tool.progress", "text.started"] == types(run(work()).events)[1:4]
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_an_answer_whose_store_has_failed(is_written):
+    """
+    What a store has written, and raised all the same, is published once when the stream is entered again.
+    """
+
+    async def work():
+        channel, store = Channel(), Store()
+        session = await Session.open(store, "s1", live=channel)
+        chunks = iter([line(say="a"), line(say="b") + line(said={}) + line(say="c"), line(stop="stop")])
+        stream = session.decode(Scripted("a1"), chunks)
+        for time in range(2):
+            with suppress(StoreError):
+                async with stream as events:
+                    async for event in events:
+                        if event.type == "text.delta" and not time:
+                            setattr(store, "lose" if is_written else "refuse", StoreError("the disk is full"))
+        return session.transcript, channel.builder.transcript
+
+    transcript, published = run(work())
+
+    assert transcript == published
+    assert "completed" == transcript.last.status
+
+
+def test_each_claim_publishes_what_is_open():
+    """
+    The first thing that a session publishes with a new token is the open text, from its start.
+    """
+
+    async def work():
+        store, published = MemoryStore(), []
+        store.append("s1", [prompt(), StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")])
+        store.checkpoint("s1", [TextDelta(message_id="a1", offset=0, delta="Hello")], after=3)
+        channel = SimpleNamespace(publish=lambda _name, items, *, after, token: published.append((token, *items)))
+        session = await Session.open(store, "s1", live=channel, worker="one")
+        for _ in range(2):
+            async with session.claimed():
+                pass
+        return published
+
+    published = [(token, item.delta) for token, *items in run(work()) for item in items]
+
+    assert ["Hello", "Hello"] == [text for _, text in published]
+    assert published[0][0] < published[1][0]
