@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 _D = TypeVar("_D")
 _V = TypeVar("_V")
 
 
-def by_word(words: Mapping[_V, str]) -> dict[str, _V]:
+def by_word(words: Mapping[_V, str]) -> Mapping[str, _V]:
     """
-    Return the meaning by word.
+    Return the meaning by word, as a table that cannot be changed.
 
     Args:
         words: By meaning, its words with blanks between them. Their order is kept.
     """
-    return {word: meaning for meaning, each in words.items() for word in each.split()}
+    return MappingProxyType({word: meaning for meaning, each in words.items() for word in each.split()})
 
 
 def names(words: str) -> frozenset[str]:

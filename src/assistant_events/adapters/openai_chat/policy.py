@@ -7,8 +7,6 @@ the servers, and requests that they accepted (2025-01 to 2026-10).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final, final
 
 import attrs
@@ -48,18 +46,16 @@ class Profile:
     """Whether ids of calls are nine letters and digits, instead of any text."""
 
 
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
-    by_word(
-        {
-            Profile(fields=""): "openai",
-            # "The `reasoning_content` in the thinking mode must be passed back to the API."
-            Profile(fields="reasoning_content", always="reasoning_content"): "deepseek moonshot",
-            Profile(fields="reasoning_content"): "xai llama.cpp fireworks",
-            Profile(fields="reasoning"): "groq ollama together",
-            Profile(fields="reasoning reasoning_content"): "vllm",
-            Profile(fields="reasoning reasoning_details annotations images"): "openrouter",
-            Profile(fields="", short_call_ids=True): "mistral",
-        }
-    )
+PROFILES: Final = by_word(
+    {
+        Profile(fields=""): "openai",
+        # "The `reasoning_content` in the thinking mode must be passed back to the API."
+        Profile(fields="reasoning_content", always="reasoning_content"): "deepseek moonshot",
+        Profile(fields="reasoning_content"): "xai llama.cpp fireworks",
+        Profile(fields="reasoning"): "groq ollama together",
+        Profile(fields="reasoning reasoning_content"): "vllm",
+        Profile(fields="reasoning reasoning_details annotations images"): "openrouter",
+        Profile(fields="", short_call_ids=True): "mistral",
+    }
 )
 """By name of the provider."""

@@ -6,8 +6,7 @@ Fields and words: openai 3.52.0, `types/chat`; those of compatible servers: reco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Any, Final
 
 from assistant_events.adapters.errors import error_of
@@ -98,25 +97,23 @@ CONTENTS: Final = names(
 ).union(REASONING, RETURNED)
 """The same of a message or delta, beside its role: others are details under `message`."""
 
-DROPPED: Final[Mapping[str, str]] = MappingProxyType(
-    by_word(
-        {
-            "The first of an answer is kept; a few servers make one for each chunk.": ".id model",
-            "It determines whether a document is a chunk or an answer.": "object",
-            "The clock of the server; the store has the time of each event.": "created",
-            "Padding against readers of encrypted traffic.": "obfuscation p",
-            "There is one answer; other choices are noted.": "choices.index",
-            "Every answer is the assistant's.": "choices.delta.role choices.message.role",
-            "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
-            " chat.completion.done/choices.message text_completion/choices.message",
-            "It determines what becomes of an item.": "content.type thinking.type images.type annotations.type",
-            "The number of a token in the vocabulary of the model.": "token_id",
-            "The order of the calls.": "tool_calls.index executed_tools.index",
-            "`function`; another type is state.": "tool_calls.type",
-            "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
-            "It is the sum of the other counts.": "total_tokens",
-        }
-    )
+DROPPED: Final = by_word(
+    {
+        "The first of an answer is kept; a few servers make one for each chunk.": ".id model",
+        "It determines whether a document is a chunk or an answer.": "object",
+        "The clock of the server; the store has the time of each event.": "created",
+        "Padding against readers of encrypted traffic.": "obfuscation p",
+        "There is one answer; other choices are noted.": "choices.index",
+        "Every answer is the assistant's.": "choices.delta.role choices.message.role",
+        "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
+        " chat.completion.done/choices.message text_completion/choices.message",
+        "It determines what becomes of an item.": "content.type thinking.type images.type annotations.type",
+        "The number of a token in the vocabulary of the model.": "token_id",
+        "The order of the calls.": "tool_calls.index executed_tools.index",
+        "`function`; another type is state.": "tool_calls.type",
+        "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
+        "It is the sum of the other counts.": "total_tokens",
+    }
 )
 """Fields that the decoder does not keep."""
 
