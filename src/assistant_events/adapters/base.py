@@ -10,7 +10,7 @@ An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypedDict, Unpack, final
 
 import attrs
@@ -21,7 +21,7 @@ from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
 from assistant_events.adapters.items import last_number
-from assistant_events.adapters.json_fields import Fields, mapping, plain_json, said
+from assistant_events.adapters.json_fields import Fields, learn, mapping, plain_json, said
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
@@ -411,6 +411,17 @@ class DecoderBase(FrameReader):
             raise TypeError(f"{type(self).__name__}.usage_table: expected a UsageTable to read usage with, got None")
         if fields and (known := said(fields)):
             self._usage = {**known, "partial": True} if partial else known
+
+    def learn_details(self, fields: Fields, own: Collection[str], *, level: str = "") -> None:
+        """
+        Remember fields, but for those that are *own*, as details of the step, or in the one under *level*.
+
+        New ones make learned frames useless: these have the old ones, which would count again.
+        """
+        facts: dict[str, Any] = self.step_details.get(level, {}) if level else self.step_details
+        if learn(facts, fields, own):
+            self.step_details |= {level: facts} if level else {}
+            self._learners.clear()
 
     def facts(self) -> StepFacts:
         """Return the facts that each end of the step has: usage, `remote_run`, `step_state` and `step_details`."""

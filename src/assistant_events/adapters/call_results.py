@@ -1,4 +1,4 @@
-"""What is written of a call: its output, and what a request has of one that it cannot send as it is."""
+"""What is read and written of a call: input, output, and what a request has of one that it cannot send as it is."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ def _fault(call: msg.ToolPart) -> str:
     return f"The call was not run: {fault}" if call.input is None else fault
 
 
+def streamed_input(text: str, field: str = "") -> dict[str, str] | None:
+    """
+    Return an input that came as *text*, where that is not the JSON of an object; `None` where it has to be parsed.
+
+    Free text is under *field*, where its type of calls has one. A null counts as no arguments.
+    """
+    if field:
+        return {field: text}
+    return {} if text.strip() == "null" else None
+
+
 def read_output(value: object, media_type: str | None = None) -> ContentInput:
     """Return the output that `output_value` writes as *value*; base64 is media where there is a *media_type*."""
     if value is None:
@@ -115,5 +126,6 @@ __all__ = [
     "read_output",
     "repairs",
     "result_content",
+    "streamed_input",
     "with_input",
 ]

@@ -10,7 +10,7 @@ compatible servers, 2023-07 to 2026-10. What a chunk holds decides how it is rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from assistant_events.adapters.base import DecoderBase
@@ -23,7 +23,6 @@ from assistant_events.adapters.json_fields import (
     base64_bytes,
     extend_arrays,
     integer,
-    learn,
     mapping,
     mappings,
     others,
@@ -31,8 +30,8 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_errors import ERRORS
+from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.tables import names
-from assistant_events.recorder.calls import OpenCall
 from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent, write_json
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
@@ -66,12 +65,7 @@ class OpenAIChatDecoder(DecoderBase):
     def on_begin(self) -> None:
         """Forget what was read: the answer begins again."""
         tools = [mapping(tool, "function") or mapping(tool, "custom") for tool in mappings(self.request, "tools")]
-        self._tools = {string(tool, "name") or "" for tool in tools}
-        self._calls: list[str | None] = []  # their ids; the number of a call is the key of its input
-        self._at: dict[int | None, int] = {}
-        self._names: dict[int, str] = {}
-        """What has come of the names of calls that wait for the rest."""
-
+        self._calls = StreamedCalls(self, {string(tool, "name") or "" for tool in tools}, {"custom": "input"})
         self._detail: dict[str, Any] | None = None
         """The item of `reasoning_details` that is open, as a reasoning."""
 
@@ -105,9 +99,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_failing(self) -> None:
         """Begin the calls that wait for the rest of their name."""
-        for call, name in self._names.items():
-            self.recorder.tool_input(self._calls[call], name, key=call)
-        self._names.clear()
+        self._calls.begin_waiting()
 
     def on_done(self) -> None:
         """End the answer."""
@@ -133,20 +125,13 @@ class OpenAIChatDecoder(DecoderBase):
             self.ensure_started(string(event, "model") or None)
         for place in (mapping(event, "x_groq"), event):
             self.note_usage(mapping(place, "usage"))
-        self._learn_facts("", event, words.CHUNK)
-
-    def _learn_facts(self, level: str, fields: Fields, own: Collection[str]) -> None:
-        """Remember facts; new ones make learned frames useless, as these have the old ones, which would count again."""
-        facts: dict[str, Any] = self.step_details.get(level, {}) if level else self.step_details
-        if learn(facts, fields, own):
-            self.step_details |= {level: facts} if level else {}
-            self._learners.clear()
+        self.learn_details(event, words.CHUNK)
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta") or {"content": choice.get("text")}
-        self._learn_facts("choice", choice, words.CHOICE)
-        self._learn_facts("message", delta, _MESSAGE)
+        self.learn_details(choice, words.CHOICE, level="choice")
+        self.learn_details(delta, _MESSAGE, level="message")
         for key in words.RETURNED:
             if delta.get(key) is not None:
                 self.step_state[key] = delta[key]
@@ -165,17 +150,16 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _fail(self, error: Fields) -> None:
         """Fail the answer; a reason to finish that came before is one of its details."""
-        self._learn_facts("choice", {"finish_reason": self._finish_reason}, ())
+        self.learn_details({"finish_reason": self._finish_reason}, (), level="choice")
         self.fail_step(ERRORS.read(error))
 
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""
         self._end_detail()
-        self.on_failing()
+        self._calls.begin_waiting()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
-        for call in range(len(self._calls)):
-            self._end_call(call)
+        self._calls.end()
 
     # -- fields of a delta
 
@@ -220,7 +204,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _offer_input(self, item: Fields, call: int) -> None:
         """Offer the fast path to more pieces of a call, which most servers send without its id."""
         ident, is_named = string(item, "id"), mapping(item, "function").get("name")
-        if is_named and self._calls[call] is None and integer(item, "index") is None:
+        if is_named and self._calls.id_of(call) is None and integer(item, "index") is None:
             return  # another one like it is another call
         self._offer(_ARGUMENTS, call, ident)
         if ident is not None and self._frame is not None:
@@ -303,7 +287,7 @@ class OpenAIChatDecoder(DecoderBase):
         if not audio:
             return
         spoken = (string(mapping(self.step_details, "audio"), "transcript") or "") + (string(audio, "transcript") or "")
-        self._learn_facts("audio", {**audio, "transcript": spoken or None}, ("id", "data"))
+        self.learn_details({**audio, "transcript": spoken or None}, ("id", "data"), level="audio")
         self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
         data = base64_bytes(string(audio, "data"))
         if data:
@@ -323,56 +307,11 @@ class OpenAIChatDecoder(DecoderBase):
     def _on_call(self, item: Fields) -> int:
         """Read a piece of a call, and return the number of the call."""
         function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
-        name = string(function, "name") or None
-        call = self._call_of(item, name)
-        self._end_detail()
         given = function.get("arguments", function.get("input"))
         text = write_json(given).decode() if isinstance(given, Mapping) else given if isinstance(given, str) else ""
         more = others(function, ("name", "arguments", "input")) or None
         item = {**item, "type": None if kind == "function" else kind, "function": more}
         state = others(item, ("id", "index", "custom"))
-        self.recorder.tool_input(self._calls[call], self._name_of(call, name), text, key=call, state=state)
-        return call
-
-    def _name_of(self, call: int, piece: str | None) -> str | None:
-        """Return the name of a call, which may come in pieces; `None` while a tool of the request has more of it."""
-        opened = self.recorder.open_of(call)
-        if isinstance(opened, OpenCall):
-            if piece not in (None, opened.name):
-                self.note("other-name", "a name of a call that has another name was left out")
-            return None
-        known = self._names.pop(call, "")
-        name = known if piece in (None, known) else known + piece
-        if name and name not in self._tools and any(tool.startswith(name) for tool in self._tools):
-            self._names[call] = name
-            return None
-        return name
-
-    def _call_of(self, item: Fields, name: str | None) -> int:
-        """
-        Return the number of the call of a piece: that of its index, or the last one where it has none.
-
-        Another id at the same index is another call: Ollama and others number all calls 0.
-        """
-        index, ident = integer(item, "index"), string(item, "id") or None
-        call = self._at.get(index)
-        known, has_name = None if call is None else self._calls[call], self.recorder.open_of(call) is not None
-        is_other = ident not in (None, known) if known else index is None and bool(name) and has_name
-        if call is None or is_other:
-            call = self._at[index] = self._at[None] = len(self._calls)
-            self._calls.append(ident)
-        elif ident is not None and known is None:
-            self._calls[call] = ident
-            if has_name:
-                self.recorder.keep(call, {"id": ident})
-        return call
-
-    def _end_call(self, call: int) -> None:
-        """End the input of a call. A null counts as none; that of a custom tool is free text."""
-        opened = self.recorder.open_of(call)
-        if not isinstance(opened, OpenCall):
-            self.recorder.end(call)
-            return
-        text = opened.buffer.value()
-        whole = {"input": text} if opened.state.get("type") == "custom" else {} if text.strip() == "null" else None
-        self.recorder.end_tool_input(key=call, input=whole)
+        self._end_detail()
+        index, ident, name = integer(item, "index"), string(item, "id"), string(function, "name")
+        return self._calls.add(index, ident or None, name or None, text, state)

@@ -1,0 +1,98 @@
+"""Calls that come in pieces on a wire where neither the index of a call, nor its id or its name, is sure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, final
+
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.call_results import streamed_input
+from assistant_events.recorder.calls import OpenCall
+
+
+@final
+class StreamedCalls:
+    """
+    The calls of an answer. Each has a number, which is its key in the recorder.
+
+    Args:
+        decoder: Its recorder gets the inputs, and it the notes.
+
+        tools: Names of the tools of the request: a piece of one of them is not the whole name.
+
+        free_texts: By the `type` in the state of a call whose input is not JSON, the key of its text in the input.
+    """
+
+    def __init__(self, decoder: DecoderBase, tools: Collection[str], free_texts: Mapping[str, str]) -> None:
+        self._recorder, self._note = decoder.recorder, decoder.note
+        self._tools = tools
+        self._free_texts = free_texts
+        self._ids: list[str | None] = []
+        self._at: dict[int | None, int] = {}
+        """The numbers by their indexes, and that of the last call."""
+
+        self._names: dict[int, str] = {}
+        """What has come of the names of calls that wait for the rest."""
+
+    def id_of(self, call: int) -> str | None:
+        """Return the provider's id of a call; `None` as long as it has none."""
+        return self._ids[call]
+
+    def add(self, index: int | None, ident: str | None, name: str | None, text: str, state: dict[str, Any]) -> int:
+        """Record a piece of a call, of its name or its input, and return the number of the call."""
+        # Any: plain JSON.
+        call = self._number_of(index, ident, name)
+        self._recorder.tool_input(self._ids[call], self._name_of(call, name), text, key=call, state=state)
+        return call
+
+    def begin_waiting(self) -> None:
+        """Begin the calls that wait for the rest of their name."""
+        for call, name in self._names.items():
+            self._recorder.tool_input(self._ids[call], name, key=call)
+        self._names.clear()
+
+    def end(self) -> None:
+        """End the inputs of all calls."""
+        self.begin_waiting()
+        for call in range(len(self._ids)):
+            opened = self._recorder.open_of(call)
+            if isinstance(opened, OpenCall):
+                field = self._free_texts.get(str(opened.state.get("type")), "")
+                self._recorder.end_tool_input(key=call, input=streamed_input(opened.buffer.value(), field))
+            else:
+                self._recorder.end(call)
+
+    def _number_of(self, index: int | None, ident: str | None, name: str | None) -> int:
+        """
+        Return the number of the call of a piece: that of its index, or the last one where it has none.
+
+        Another id at the same index is another call: Ollama and others number all calls 0.
+        """
+        call = self._at.get(index)
+        known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
+        is_other = ident not in (None, known) if known else index is None and bool(name) and has_name
+        if call is None or is_other:
+            call = self._at[index] = self._at[None] = len(self._ids)
+            self._ids.append(ident)
+        elif ident is not None and known is None:
+            self._ids[call] = ident
+            if has_name:
+                self._recorder.keep(call, {"id": ident})
+        return call
+
+    def _name_of(self, call: int, piece: str | None) -> str | None:
+        """Return the name of a call, which may come in pieces; `None` while a tool of the request has more of it."""
+        opened = self._recorder.open_of(call)
+        if isinstance(opened, OpenCall):
+            if piece not in (None, opened.name):
+                self._note("other-name", "a name of a call that has another name was left out")
+            return None
+        known = self._names.pop(call, "")
+        name = known if piece in (None, known) else known + piece
+        if name and name not in self._tools and any(tool.startswith(name) for tool in self._tools):
+            self._names[call] = name
+            return None
+        return name
+
+
+__all__ = ["StreamedCalls"]
