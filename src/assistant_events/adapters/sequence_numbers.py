@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import final
 
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.json_fields import Fields, count
+
 
 @final
 class SequenceNumbers:
@@ -47,4 +50,30 @@ class SequenceNumbers:
         return is_same
 
 
-__all__ = ["SequenceNumbers"]
+class NumberedDecoder(DecoderBase):
+    """
+    Base class of decoders of wires whose frames are numbered, in the field `delta_frames.unique`.
+
+    Methods that a subclass has of its own call those of this class.
+    """
+
+    def on_begin(self) -> None:
+        """Forget the numbers: the stream begins, or begins again."""
+        self._numbers = SequenceNumbers(self.frame_ids)
+
+    def on_skipped(self, counted: Fields) -> None:
+        """Take the number of the last delta on the fast path."""
+        self._numbers.add(count(counted, self.delta_frames.unique))
+
+    @property
+    def last_sequence_number(self) -> int | None:
+        """Number of the last frame, after which the stream can be resumed; `None` when none had a number."""
+        self.catch_up()
+        return self._numbers.last
+
+    def is_repeated(self, event: Fields, kind: str) -> bool:
+        """Return whether a frame of this type came before, and remember it."""
+        return self._numbers.is_repeated(count(event, self.delta_frames.unique), kind)
+
+
+__all__ = ["NumberedDecoder", "SequenceNumbers"]

@@ -66,7 +66,7 @@ class OpenAITrackingDecoder(TrackingDecoder, OpenAIResponsesDecoder):
         if name == "error":
             return Observation(error=bool(mapping(event, "error") or string(event, "message")))
         index = integer(event, "output_index")
-        is_known = index in self._at
+        is_known = self._items.at(index) is not None
         is_start = name == "output_item.added"
         is_new = (integer(event, "sequence_number") or 0) > (self.last_sequence_number or -1)
         content = is_new and ((is_start and not is_known) or bool(event.get("delta")))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, Final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
+from assistant_events.adapters.emitter import is_lost, own_message
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import BlockKind, block_kind, number_of
+from assistant_events.adapters.item_emitter import ItemEmitter
+from assistant_events.adapters.items import BlockKind
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
@@ -22,96 +24,51 @@ _DIALECT = OpenAIResponsesDecoder.dialect
 _EMPTY: Final[dict[str, Any]] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
 """Fields that every response has for official clients."""
 
-_OF_TEXT: Final = {"i", "type", "annotations", "part", "content_index", "summary_index"}
-"""Keys of state of a text; others are of its item, and in its last text."""
 
-
-class OpenAIResponsesEmitter(EmitterBase):
+class OpenAIResponsesEmitter(ItemEmitter):
     """Writes one answer as a stream. A message or a reasoning is written when its last text has come."""
 
     decoder = OpenAIResponsesDecoder
-
     name_field = "type"
+    text_state = frozenset({"i", "type", "annotations", "part", "content_index", "summary_index"})
 
     # -- the response
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `response.created` and `response.in_progress`."""
+        super().on_start(message)
         self._numbers = count()
-        self._waiting: dict[tuple[int | None, BlockKind], list[Any]] = {}  # Any: the kind determines the class
-        """The parts of the items whose last part has not come, by the numbers of the items."""
-
-        self._indexes_of_calls: dict[str, int] = {}
-        self._output: dict[int, Item | None] = {}
-        """The items by their indexes; `None` until they have ended."""
-
         for verb in ("created", "in_progress"):
             self._frame(verb, response={**_response(message, "in_progress"), "output": []})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last frame with the whole response; when the stream was cut, one that ends nothing."""
-        self._write_waiting(is_whole=message.error is None)
+        super().on_end(message)
         status = "in_progress" if is_lost(message.error) else _status(message)
         response = _response(message, status)
         if status != "in_progress":
-            response["output"] = [item for _, item in sorted(self._output.items()) if item is not None]
+            response["output"] = self.output()
         if status != "in_progress" or message.details:
             self._frame(status, response=response)
 
-    def on_close(self) -> tuple[()]:
-        """Write the texts that wait, when the events stop before the end of the answer."""
-        if self._answer is not None:
-            self._write_waiting(is_whole=False)
-        return ()
-
     # -- items
 
-    def on_part(self, place: int, part: msg.Part) -> None:
-        """Write the item of a part; a text waits for the last of its item."""
-        kind, number = block_kind(part), number_of(part.state, "i")
-        parts = self._waiting.setdefault((number, kind), [])
-        parts.append(part)
-        is_text = isinstance(part, (msg.TextPart, msg.ReasoningPart))
-        if not is_text or number is None or part.state.keys() - _OF_TEXT:
-            del self._waiting[number, kind]
-            self._write_item(kind, parts)
+    def write_item(self, kind: BlockKind, parts: Sequence[Any]) -> Item | None:
+        """Return an item as a document has it."""
+        return output_items.write_item(kind, parts)
 
-    def on_result(self, place: int, call: msg.ToolPart) -> None:
-        """Write the item of a result, or the end of that of the call."""
-        if not self._write_item("result", [call]):
-            self._end_item(self._indexes_of_calls[call.call_id], output_items.write_item("call", [call]))
+    def has_later_result(self, item: Item, call: msg.ToolPart) -> bool:
+        """Return whether the result of a call, which the provider runs, will be in its item."""
+        return call.provider_executed and item["type"] not in words.TOOLS.answered_later
 
-    def _write_waiting(self, *, is_whole: bool) -> None:
-        for (_, kind), parts in self._waiting.items():
-            self._write_item(kind, parts, is_whole=is_whole)
-        self._waiting.clear()
-
-    def _write_item(self, kind: BlockKind, parts: list[Any], *, is_whole: bool = True) -> bool:
-        """Write an item, and its end if it *is_whole*; return whether the parts have one."""
-        # Any: see `_waiting`.
-        item, last = output_items.write_item(kind, parts), parts[-1]
-        if item is None:
-            return False
-        index = number_of(last.result_state if kind == "result" else last.state, "i")
-        if index is None or index in self._output:  # two at one place come of a damaged stream
-            index = max(self._output, default=-1) + 1
-        self._output[index] = None
-        self._indexes_of_calls |= {last.call_id: index} if kind == "call" else {}
-        is_cut = getattr(last, "input_status", getattr(last, "status", None)) is msg.PartStatus.INCOMPLETE
-        self._write_content(index, item, is_cut=is_cut)
-        has_result = kind == "call" and last.provider_executed and item["type"] not in words.WITH_OUTPUT_ITEM
-        if is_whole and not has_result and (not is_cut or item.get("status") == "incomplete"):
-            self._end_item(index, item)
-        return True
-
-    def _end_item(self, index: int, item: Item | None) -> None:
-        self._output[index] = item
+    def item_ended(self, index: int, item: Item) -> None:
+        """Write the end of an item."""
         self._frame("output_item.done", output_index=index, item=item)
 
-    def _write_content(self, index: int, item: Item, *, is_cut: bool) -> None:
+    def item_started(self, index: int, item: Item, *, is_cut: bool) -> None:
         """Write the start of an item, and its texts or input; what was cut does not end."""
         kind, at = string(item, "type") or "", {"item_id": item.get("id", ""), "output_index": index}
-        field, arrays = words.INPUTS.get(kind, ""), words.ARRAYS if kind in words.WITH_TEXTS else ()
+        field, arrays = words.TOOLS.inputs.get(kind, ""), words.ARRAYS if kind in words.WITH_TEXTS else ()
         started = {"status": "in_progress"} if "status" in item and not is_cut else {}
         start = {**_emptied(item, field, *arrays), **started}
         self._frame("output_item.added", output_index=index, item=start)

@@ -80,7 +80,7 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the item of a result, whose type is that of the call."""
-        kind = words.TOOLS[output_items.kind_of_call(call)].answer
+        kind = words.TOOLS[words.TOOLS.kind_of(call)].answer
         call_id = wire_id(call) or call.call_id
         text = "\n".join([item.text for item in content if isinstance(item, TextContent)])
         item: Item = {"type": kind, "call_id": call_id}
@@ -111,7 +111,7 @@ class OpenAIResponsesEncoder(EncoderBase):
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
         calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart)]
         calls = [(place, call) for place, call in calls if not call.provider_executed]
-        return [place for place, call in calls if not _has_form(output_items.kind_of_call(call), result_content(call))]
+        return [place for place, call in calls if not _has_form(words.TOOLS.kind_of(call), result_content(call))]
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction."""
@@ -123,7 +123,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             case msg.TextPart(text="") if "item_id" not in part.state:
                 return DropReason.EMPTY
             case msg.ToolPart(provider_executed=True) if not has_result(part):
-                has_other = output_items.kind_of_call(part) in words.WITH_OUTPUT_ITEM
+                has_other = words.TOOLS.kind_of(part) in words.TOOLS.answered_later
                 return None if has_other else DropReason.UNANSWERED
             case _:
                 return super().unsendable(part)

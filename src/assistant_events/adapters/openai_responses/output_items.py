@@ -19,9 +19,7 @@ from assistant_events.adapters.json_fields import mapping, others, string
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.text_places import annotation_of
 from assistant_events.history import has_result
-from assistant_events.recorder.calls import parse_input
-from assistant_events.values import thaw, write_json
-from assistant_events.values.validators import NO_FIELDS
+from assistant_events.values import thaw
 
 TextPart: TypeAlias = msg.TextPart | msg.ReasoningPart
 
@@ -50,22 +48,15 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             return _call(parts[0], fields)
         case "result":
             kind_of, call = string(state, "type") or "", parts[0]
-            if kind_of not in words.ANSWERS:
+            if kind_of not in words.TOOLS.outputs:
                 return None  # the item of the call has it
-            return {"type": kind_of, **_call_id(call), **fields, words.ANSWERS[kind_of]: output_value(call)}
+            return {"type": kind_of, **_call_id(call), **fields, words.TOOLS.outputs[kind_of]: output_value(call)}
         case "media":
             return None  # images come as results of calls
         case "opaque":
             return state.get("item") or None
         case _ as never:
             assert_never(never)
-
-
-def kind_of_call(call: msg.ToolPart) -> str:
-    """Return the type of the item of a call. Calls that other providers ran are written as those of a server."""
-    otherwise = "mcp_call" if call.provider_executed else "function_call"
-    kind = string(call.state, "type") or otherwise
-    return kind if kind in words.TOOLS else otherwise
 
 
 def _arrays(parts: Sequence[TextPart]) -> dict[str, list[Item]]:
@@ -92,22 +83,10 @@ def _kind_of_text(part: TextPart) -> str:
 
 
 def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
-    kind = kind_of_call(call)
-    tool = words.TOOLS[kind]
-    item: Item = {"type": kind, **_call_id(call), **fields, **({} if tool.name else {"name": call.name})}
-    arguments: dict[str, Any] = thaw(call.input or NO_FIELDS)
-    if tool.form == "fields":
-        item |= {key: value for key, value in arguments.items() if key in tool.input.split()}
-    elif tool.form == "text":
-        item[tool.input] = arguments.get(tool.input, call.raw_input)
-    else:
-        is_text = call.input is None or (call.raw_input and parse_input(call.raw_input)[0] == call.input)
-        item[tool.input] = call.raw_input if is_text else write_json(call.input).decode()
-    if has_result(call):
-        if tool.output and not tool.answer and call.output:
-            item[tool.output] = output_value(call)
-        if call.provider_executed and call.error is not None:
-            item.setdefault("error", call.error.message)
+    kind = words.TOOLS.kind_of(call)
+    item: Item = {"type": kind, **_call_id(call), **fields, **words.TOOLS[kind].write(call)}
+    if has_result(call) and call.provider_executed and call.error is not None:
+        item.setdefault("error", call.error.message)
     return item
 
 
@@ -115,7 +94,8 @@ def _call_id(call: msg.ToolPart) -> dict[str, str]:
     """Return the id of a call: that of its item where it has no other, but functions are refused without their own."""
     call_id = wire_id(call) or call.call_id
     own = string(call.state, "item_id")
-    if own is None and call.provider_executed and not words.TOOLS[kind_of_call(call)].answer:
+    kind = words.TOOLS.kind_of(call)
+    if own is None and call.provider_executed and not words.TOOLS[kind].answer:
         return {"id": call_id}
-    needs_own = kind_of_call(call) in ("function_call", "custom_tool_call")
+    needs_own = kind in ("function_call", "custom_tool_call")
     return {} if own == call_id and not needs_own else {"call_id": call_id}

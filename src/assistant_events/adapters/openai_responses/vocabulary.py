@@ -6,12 +6,13 @@ Types of events and items: openai 3.54.0, `types/responses` (seen 2026-11), and 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from collections.abc import Collection
+from typing import Final, NamedTuple
 
+from assistant_events.adapters.call_forms import CallForm, CallForms
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
+from assistant_events.adapters.open_items import ItemRole
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
@@ -46,30 +47,28 @@ REPEATED: Final = (
 OWN: Final = names(f"id object model status output output_text usage error created_at completed_at {REPEATED}")
 """Those, and fields that events have words for, or that mean nothing. All others are details of the step."""
 
-DROPPED: Final[Mapping[str, str]] = MappingProxyType(
-    by_word(
-        {
-            "It determines what the event becomes.": ".type",
-            "It determines the class of the part.": "item.type part.type content.type summary.type",
-            "That of the end counts.": "response.created/response.service_tier response.queued/response.service_tier"
-            " response.in_progress/response.service_tier response.status response.output_item.added/item.id"
-            " response.output_item.added/item.status response.output_item.added/item.encrypted_content"
-            " response.output_item.added/item.fingerprint response.reasoning_summary_part.done/status",
-            "That of the start counts; Copilot changes it with every event.": "response.in_progress/response.id"
-            " response.completed/response.id",
-            "Every document is a response.": "response.object",
-            "Dates are those of the records.": "response.created_at response.completed_at",
-            "The items came before.": "response.output response.output_text",
-            "Every message is the assistant's.": "role",
-            "Needed only while the stream runs.": "sequence_number",
-            "The order of items, texts and annotations.": "output_index content_index summary_index annotation_index",
-            "Padding.": "obfuscation",
-            "The item has its id; Copilot changes it with every event.": "item_id",
-            "The error before it counts, where there is one.": "response.failed/response.error",
-            "The item has the whole when it ends.": "shell_call_command partial_image_b64",
-            "It repeats the request.": " ".join([f"response.{field}" for field in REPEATED.split()]),
-        }
-    )
+DROPPED: Final = by_word(
+    {
+        "It determines what the event becomes.": ".type",
+        "It determines the class of the part.": "item.type part.type content.type summary.type",
+        "That of the end counts.": "response.created/response.service_tier response.queued/response.service_tier"
+        " response.in_progress/response.service_tier response.status response.output_item.added/item.id"
+        " response.output_item.added/item.status response.output_item.added/item.encrypted_content"
+        " response.output_item.added/item.fingerprint response.reasoning_summary_part.done/status",
+        "That of the start counts; Copilot changes it with every event.": "response.in_progress/response.id"
+        " response.completed/response.id",
+        "Every document is a response.": "response.object",
+        "Dates are those of the records.": "response.created_at response.completed_at",
+        "The items came before.": "response.output response.output_text",
+        "Every message is the assistant's.": "role",
+        "Needed only while the stream runs.": "sequence_number",
+        "The order of items, texts and annotations.": "output_index content_index summary_index annotation_index",
+        "Padding.": "obfuscation",
+        "The item has its id; Copilot changes it with every event.": "item_id",
+        "The error before it counts, where there is one.": "response.failed/response.error",
+        "The item has the whole when it ends.": "shell_call_command partial_image_b64",
+        "It repeats the request.": " ".join([f"response.{field}" for field in REPEATED.split()]),
+    }
 )
 """Fields that the decoder does not keep."""
 
@@ -100,62 +99,39 @@ TEXTS: Final = {
 }
 """By type of a part."""
 
-WITH_TEXTS: Final = {"message": "text", "reasoning": "reasoning"}
-"""Types of items that have texts, and what the recorder calls these."""
+WITH_TEXTS: Final[dict[str, ItemRole]] = {"message": "text", "reasoning": "reasoning"}
+"""Types of items that have texts, and what these are here."""
 
+TOOLS: Final = CallForms(
+    app={
+        "function_call": CallForm("", "json", "arguments", "function_call_output"),
+        "custom_tool_call": CallForm("", "text", "input", "custom_tool_call_output"),
+        "computer_call": CallForm("computer", "fields", "action actions pending_safety_checks", "computer_call_output"),
+        "local_shell_call": CallForm("local_shell", "fields", "action", "local_shell_call_output"),
+        "apply_patch_call": CallForm("apply_patch", "fields", "operation", "apply_patch_call_output"),
+        "mcp_approval_request": CallForm(
+            "mcp_approval", "fields", "server_label name arguments", "mcp_approval_response"
+        ),
+    },
+    provider={
+        "mcp_call": CallForm("", "json", "arguments"),
+        "shell_call": CallForm("shell", "fields", "action", "shell_call_output"),
+        "tool_search_call": CallForm("tool_search", "fields", "arguments", "tool_search_output", "tools"),
+        "program": CallForm("program", "fields", "code", "program_output", "result"),
+        "web_search_call": CallForm("web_search", "fields", "action arguments", output=""),
+        "file_search_call": CallForm("file_search", "fields", "queries", output="results"),
+        "code_interpreter_call": CallForm("code_interpreter", "text", "code", output="outputs"),
+        "image_generation_call": CallForm("image_generation", "fields", "revised_prompt", output="result"),
+    },
+)
+"""By type of an item that is a call, and by who runs the tool; `is_hosted` knows the exceptions."""
 
-class Tool(NamedTuple):
-    """
-    Who runs a type of calls (`is_hosted` knows the exceptions), and how it is written.
-
-    The name is empty where the item has it. The input is JSON text or free text in one field, which streams, or all of
-    its fields, with blanks between them. The result is in the field `output`, if any has it, of the item of the type
-    `answer`, which is the app's or the provider's; of the same item where that is empty.
-    """
-
-    host: Literal["app", "provider"]
-    name: str
-    form: Literal["json", "text", "fields"]
-    input: str
-    answer: str = ""
-    output: str = "output"
-
-
-TOOLS: Final = {
-    "function_call": Tool("app", "", "json", "arguments", "function_call_output"),
-    "custom_tool_call": Tool("app", "", "text", "input", "custom_tool_call_output"),
-    "computer_call": Tool("app", "computer", "fields", "action actions pending_safety_checks", "computer_call_output"),
-    "local_shell_call": Tool("app", "local_shell", "fields", "action", "local_shell_call_output"),
-    "shell_call": Tool("provider", "shell", "fields", "action", "shell_call_output"),
-    "apply_patch_call": Tool("app", "apply_patch", "fields", "operation", "apply_patch_call_output"),
-    "tool_search_call": Tool("provider", "tool_search", "fields", "arguments", "tool_search_output", "tools"),
-    "mcp_approval_request": Tool(
-        "app", "mcp_approval", "fields", "server_label name arguments", "mcp_approval_response"
-    ),
-    "program": Tool("provider", "program", "fields", "code", "program_output", "result"),
-    "mcp_call": Tool("provider", "", "json", "arguments"),
-    "web_search_call": Tool("provider", "web_search", "fields", "action arguments", output=""),
-    "file_search_call": Tool("provider", "file_search", "fields", "queries", output="results"),
-    "code_interpreter_call": Tool("provider", "code_interpreter", "text", "code", output="outputs"),
-    "image_generation_call": Tool("provider", "image_generation", "fields", "revised_prompt", output="result"),
-}
-"""By type of an item that is a call."""
-
-ANSWERS: Final = {tool.answer: tool.output for tool in TOOLS.values() if tool.answer}
-"""By type of an item with the result of a call, the field of the result."""
-
-WITH_OUTPUT_ITEM: Final = {kind for kind, tool in TOOLS.items() if tool.host == "provider" and tool.answer}
-"""Types of calls of which the provider sends the result as an item of its own, when it ran them."""
-
-INPUTS: Final = {kind: tool.input for kind, tool in TOOLS.items() if tool.form != "fields"}
-"""By type of a call whose input is text, the field of the input."""
-
-FIELDS: Final = {**{kind: text.field for kind, text in TEXTS.items()}, **INPUTS}
-"""The same by type of a part as well, also in its `done` event."""
+FIELDS: Final = {**{kind: text.field for kind, text in TEXTS.items()}, **TOOLS.inputs}
+"""By type of a text part, or of a call with an input that streams, the field of the text, also of its `done` event."""
 
 TEXT_EVENTS: Final = {
     **{text.event: kind for kind, text in TEXTS.items()},
-    **{f"{kind}_{field}": kind for kind, field in INPUTS.items()},
+    **{f"{kind}_{field}": kind for kind, field in TOOLS.inputs.items()},
     **dict.fromkeys(("content_part", "reasoning_part", "reasoning_summary_part"), ""),
 }
 """By the name of events about a text or an input, its type; empty for those about a part, which has its own."""
@@ -172,11 +148,8 @@ RESERVED: Final = names("type i id call_id orphan item_id part content_index sum
 OWN_FIELDS: Final[dict[str, Collection[str]]] = {
     **{kind: {"type", text.field, "annotations", "logprobs"} for kind, text in TEXTS.items()},
     **dict.fromkeys(WITH_TEXTS, RESERVED.union(ARRAYS, {"role"})),
-    **{
-        kind: RESERVED.union(tool.input.split(), ("" if tool.answer else tool.output, tool.name or "name"))
-        for kind, tool in TOOLS.items()
-    },
-    **{kind: RESERVED | {field} for kind, field in ANSWERS.items()},
+    **{kind: RESERVED | tool.own_fields() for kind, tool in TOOLS.items()},
+    **{kind: RESERVED | {field} for kind, field in TOOLS.outputs.items()},
 }
 """By type of a part or an item, fields that events have words for. All others are its state, under their own names."""
 
@@ -193,6 +166,11 @@ def texts_of(item: Fields, where: str) -> list[Fields]:
     return [part for part in mappings(item, where) if TEXTS.get(string(part, "type") or "", ())[:2] == place]
 
 
+def role_of(kind: str) -> ItemRole:
+    """Return what an item of this type is here."""
+    return WITH_TEXTS.get(kind) or ("call" if kind in TOOLS else "result" if kind in TOOLS.outputs else "opaque")
+
+
 def is_hosted(kind: str, item: Fields) -> bool:
     """Return whether the provider runs a call of this type."""
     match kind:
@@ -204,7 +182,7 @@ def is_hosted(kind: str, item: Fields) -> bool:
         case "tool_search_call":
             return string(item, "execution") != "client"
         case _:
-            return TOOLS[kind].host == "provider"
+            return kind in TOOLS.hosted
 
 
 def tool_error(item: Fields) -> ErrorInfo | None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, final
 import attrs
 
 from assistant_events.adapters.openai_responses import emit_resource
-from assistant_events.adapters.openai_responses.vocabulary import ANSWERS, ENDS, TOOLS
+from assistant_events.adapters.openai_responses.vocabulary import ENDS, TOOLS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
 from assistant_events.mock.answers import CallName, Item, ShortCall
@@ -92,7 +92,7 @@ class AnswerEntry(Answer, answers.AnswerEntry):
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call, of the app or of the provider."""
-        return item.get("call_id") if item.get("type") in TOOLS and item.get("type") not in ANSWERS else None
+        return item.get("call_id") if item.get("type") in TOOLS and item.get("type") not in TOOLS.outputs else None
 
 
 def message_item(text: str) -> Item:

@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 
 from assistant_events.adapters.json_fields import Fields, mappings, string
-from assistant_events.adapters.openai_responses.vocabulary import ANSWERS
+from assistant_events.adapters.openai_responses.vocabulary import TOOLS
 from assistant_events.mock import matching
 from assistant_events.mock.matching import Item, RequestFacts, TextRule, text_of
 from assistant_events.values import write_json
@@ -59,8 +59,8 @@ def _items(items: list[Fields]) -> Iterator[Item]:
         role, kind = item.get("role"), string(item, "type") or "message"
         if role == "user":
             yield Item("user", text_of(item.get("content")))
-        elif kind in ANSWERS:
-            output = item.get(ANSWERS[kind])
+        elif kind in TOOLS.outputs:
+            output = item.get(TOOLS.outputs[kind])
             text = text_of(output)
             written = write_json(output).decode() if text is None and output is not None else text
             yield Item("result", written, string(item, "call_id") or "")

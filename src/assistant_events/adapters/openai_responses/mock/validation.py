@@ -15,7 +15,7 @@ import attrs
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mappings, string
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items
 from assistant_events.adapters.openai_responses.mock.runs import SEALED, call_ids
-from assistant_events.adapters.openai_responses.vocabulary import ANSWERS
+from assistant_events.adapters.openai_responses.vocabulary import TOOLS
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
@@ -191,7 +191,7 @@ def _listed(words: Collection[str]) -> str:
 
 def _check_calls(items: list[Fields], earlier: Collection[str]) -> None:
     called = {*earlier, *call_ids(items)}
-    answered = {string(item, "call_id") for item in items if item.get("type") in ANSWERS}
+    answered = {string(item, "call_id") for item in items if item.get("type") in TOOLS.outputs}
     for call_id in [each for each in called if each not in answered]:
         raise _rejected(f"No tool output found for function call {call_id}.")
     for item in items:

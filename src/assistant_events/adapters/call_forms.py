@@ -1,0 +1,121 @@
+"""The types of calls of a wire that has many: which tool is called, who runs it, where input and result are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, final
+
+from assistant_events import messages as msg
+from assistant_events.adapters.call_results import output_value, streamed_input
+from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.history import has_result
+from assistant_events.recorder.calls import parse_input
+from assistant_events.values import thaw, write_json
+from assistant_events.values.validators import NO_FIELDS
+
+
+class CallForm(NamedTuple):
+    """
+    A type of calls, and where an item of this type has what.
+
+    The input is JSON text or free text in one field, which may be streamed, or all of several fields, with blanks
+    between their names. The result is in the field `output` of the item of the type `answer`, which comes from the app
+    or the provider; of the same item where that is empty.
+    """
+
+    name: str
+    """Name of the tool; empty where the item has it under `name`."""
+
+    form: Literal["json", "text", "fields"]
+    """How the input is written."""
+
+    input: str
+    """The field, or the fields, of the input."""
+
+    answer: str = ""
+    """Type of the item with the result; empty where that is the item of the call."""
+
+    output: str = "output"
+    """Field of the result; empty where no item has it."""
+
+    def own_fields(self) -> frozenset[str]:
+        """Return the fields of an item that have a meaning here."""
+        return frozenset({*self.input.split(), "" if self.answer else self.output, self.name or "name"})
+
+    def name_in(self, item: Fields) -> str | None:
+        """Return the name of the tool that an item calls; `None` when it has none."""
+        return self.name or string(item, "name")
+
+    def input_in(self, item: Fields, text: str | None) -> dict[str, Any] | None:
+        """
+        Return the input of a call that ends; `None` where its text has to be parsed.
+
+        Args:
+            item: The whole item.
+
+            text: The text that was streamed; `None` when it is not known.
+        """
+        # Any: plain JSON.
+        if self.form == "fields":
+            return {key: item[key] for key in self.input.split() if key in item}
+        return None if text is None else streamed_input(text, self.input if self.form == "text" else "")
+
+    def write(self, call: msg.ToolPart) -> dict[str, Any]:
+        """Return name and input of a call, and its result where its own item has that, as fields of its item."""
+        # Any: plain JSON.
+        written: dict[str, Any] = {} if self.name else {"name": call.name}
+        arguments: dict[str, Any] = thaw(call.input or NO_FIELDS)
+        if self.form == "fields":
+            written |= {key: value for key, value in arguments.items() if key in self.input.split()}
+        elif self.form == "text":
+            written[self.input] = arguments.get(self.input, call.raw_input)
+        else:
+            is_text = call.input is None or (call.raw_input and parse_input(call.raw_input)[0] == call.input)
+            written[self.input] = call.raw_input if is_text else write_json(call.input).decode()
+        if self.output and not self.answer and call.output and has_result(call):
+            written[self.output] = output_value(call)
+        return written
+
+
+@final
+class CallForms(Mapping[str, CallForm]):
+    """
+    The types of calls of a wire. The first of the app, and of the provider, is written for those of other wires.
+
+    Args:
+        app: By type of the item of a call, those of tools that the app runs.
+
+        provider: The same of tools that the provider runs.
+    """
+
+    def __init__(self, *, app: Mapping[str, CallForm], provider: Mapping[str, CallForm]) -> None:
+        self._forms = {**app, **provider}
+        self._first = {False: next(iter(app)), True: next(iter(provider))}
+        self.hosted = frozenset(provider)
+        """Types of calls that the provider runs."""
+
+        self.answered_later = frozenset([kind for kind, form in provider.items() if form.answer])
+        """Those of which it sends the result as an item of its own."""
+
+        self.inputs = {kind: form.input for kind, form in self._forms.items() if form.form != "fields"}
+        """By type of a call whose input is a text, which may be streamed, the field of the input."""
+
+        self.outputs = {form.answer: form.output for form in self._forms.values() if form.answer}
+        """By type of an item with the result of a call, the field of the result."""
+
+    def __getitem__(self, kind: str) -> CallForm:
+        return self._forms[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._forms)
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def kind_of(self, call: msg.ToolPart) -> str:
+        """Return the type of the item of a call: that in its state."""
+        kind = string(call.state, "type") or ""
+        return kind if kind in self._forms else self._first[call.provider_executed]
+
+
+__all__ = ["CallForm", "CallForms"]

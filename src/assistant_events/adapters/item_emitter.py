@@ -1,0 +1,114 @@
+"""Emitters of wires whose answers are numbered items of several parts, and the start of an item knows its end."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from assistant_events import messages as msg
+from assistant_events.adapters.emitter import EmitterBase
+from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.items import BlockKind, block_kind, number_of
+
+
+class ItemEmitter(EmitterBase):
+    """
+    Base class of these emitters. A subclass implements `write_item`, `item_started` and `item_ended`.
+
+    An item is written when its last text has come, or the answer ends: its start has what only that text knows.
+    """
+
+    text_state: ClassVar[frozenset[str]] = frozenset()
+    """Keys of state of each text of an item; others are of the item, and its last text has them."""
+
+    # -- implemented by subclasses
+
+    @abstractmethod
+    def write_item(self, kind: BlockKind, parts: Sequence[Any]) -> Item | None:
+        """Return the item of *parts*, which are all of *kind*, as a document has it; `None` when they have none."""
+        # Any: the kind determines the class of the parts.
+
+    @abstractmethod
+    def item_started(self, index: int, item: Item, *, is_cut: bool) -> None:
+        """Write an item without its end; of one that was cut, the last text has none either."""
+
+    @abstractmethod
+    def item_ended(self, index: int, item: Item) -> None:
+        """Write the end of an item."""
+
+    def has_later_result(self, item: Item, call: msg.ToolPart) -> bool:
+        """Return whether the item of a call does not end before its result has come. None is by default."""
+        return False
+
+    # -- called by subclasses
+
+    def output(self) -> list[Item]:
+        """Return the items that have ended, in the order of their indexes."""
+        return [item for _, item in sorted(self._output.items()) if item is not None]
+
+    # -- called by the base class
+
+    def on_start(self, message: msg.AssistantMessage) -> None:
+        """Forget the items of an answer that begins again. Subclasses extend it."""
+        self._waiting: dict[tuple[int | None, BlockKind], list[Any]] = {}  # Any: the kind determines the class
+        """The parts of the items whose last part has not come, by the numbers of the items."""
+
+        self._indexes_of_calls: dict[str, int] = {}
+        self._output: dict[int, Item | None] = {}
+        """The items by their indexes; `None` until they have ended."""
+
+    def on_part(self, place: int, part: msg.Part) -> None:
+        """Write the item of a part; a text waits for the last of its item."""
+        kind, number = block_kind(part), number_of(part.state, self.decoder.item_key or "")
+        parts = self._waiting.setdefault((number, kind), [])
+        parts.append(part)
+        is_text = isinstance(part, (msg.TextPart, msg.ReasoningPart))
+        if not is_text or number is None or part.state.keys() - self.text_state:
+            del self._waiting[number, kind]
+            self._write_item(kind, parts)
+
+    def on_result(self, place: int, call: msg.ToolPart) -> None:
+        """Write the item of a result, or the end of that of the call."""
+        if not self._write_item("result", [call]):
+            self._end_item(self._indexes_of_calls[call.call_id], self.write_item("call", [call]) or {})
+
+    def on_end(self, message: msg.AssistantMessage) -> None:
+        """Write the items that wait for more. Subclasses extend it."""
+        self._write_waiting(is_whole=message.error is None)
+
+    def on_close(self) -> tuple[()]:
+        """Write the same when the events stop before the end of the answer."""
+        if self._answer is not None:
+            self._write_waiting(is_whole=False)
+        return ()
+
+    def _write_waiting(self, *, is_whole: bool) -> None:
+        for (_, kind), parts in self._waiting.items():
+            self._write_item(kind, parts, is_whole=is_whole)
+        self._waiting.clear()
+
+    def _write_item(self, kind: BlockKind, parts: list[Any], *, is_whole: bool = True) -> bool:
+        """Write an item, and its end if it *is_whole*; return whether the parts have one."""
+        # Any: see `_waiting`.
+        item, last = self.write_item(kind, parts), parts[-1]
+        if item is None:
+            return False
+        index = number_of(last.result_state if kind == "result" else last.state, self.decoder.item_key or "")
+        if index is None or index in self._output:  # two at one place come of a damaged stream
+            index = max(self._output, default=-1) + 1
+        self._output[index] = None
+        self._indexes_of_calls |= {last.call_id: index} if kind == "call" else {}
+        is_cut = getattr(last, "input_status", getattr(last, "status", None)) is msg.PartStatus.INCOMPLETE
+        self.item_started(index, item, is_cut=is_cut)
+        is_late = kind == "call" and self.has_later_result(item, last)
+        if is_whole and not is_late and (not is_cut or item.get("status") == "incomplete"):
+            self._end_item(index, item)
+        return True
+
+    def _end_item(self, index: int, item: Item) -> None:
+        self._output[index] = item
+        self.item_ended(index, item)
+
+
+__all__ = ["ItemEmitter"]
