@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 from typing_extensions import TypeIs
 
-from assistant_events.values import MAX_DEPTH, JsonObject, thaw, write_json
+from assistant_events.errors import JsonError
+from assistant_events.values import MAX_DEPTH, JsonObject, read_json, thaw, write_json
 from assistant_events.values.json_values import own_object
 from assistant_events.values.text import joined_pairs, valid_text
 
@@ -191,6 +192,14 @@ def array(fields: Fields, key: str) -> Sequence[Any]:
     """Return an array; an empty one when there is none."""
     value = fields.get(key)
     return value if value is not None and isinstance(value, _ARRAYS) else ()
+
+
+def json_array(text: str) -> list[Any]:
+    """Return the array that a JSON text holds; an empty one when it holds something else."""
+    try:
+        return list(array({"array": read_json(text)}, "array"))
+    except JsonError:
+        return []
 
 
 def base64_bytes(data: str | None) -> bytes | None:

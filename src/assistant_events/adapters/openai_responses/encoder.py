@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import result_content
 from assistant_events.adapters.data_urls import IMAGES, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.items import number_of
-from assistant_events.adapters.json_fields import array, mapping, string
+from assistant_events.adapters.json_fields import json_array, mapping, string
+from assistant_events.adapters.linked_items import without_successor
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.policy import POLICY
-from assistant_events.errors import JsonError
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.values import Content, MediaContent, TextContent, read_json, thaw
-
-ALONE: Final = "The item that it led to is not there, and without one it is refused."
-"""Why a reasoning is not sent at the end of an answer."""
+from assistant_events.values import Content, MediaContent, TextContent, thaw
 
 
 class OpenAIResponsesEncoder(EncoderBase):
@@ -95,9 +91,9 @@ class OpenAIResponsesEncoder(EncoderBase):
                 return {**item, "status": "failed" if failed else "completed", "output": text}
             case "shell_call_output":
                 outcome = {"type": "exit", "exit_code": 1 if failed else 0}
-                return {**item, "output": _array(text) or [{"stdout": text, "stderr": "", "outcome": outcome}]}
+                return {**item, "output": json_array(text) or [{"stdout": text, "stderr": "", "outcome": outcome}]}
             case "tool_search_output":
-                return {**item, "execution": "client", "status": "completed", "tools": _array(text)}
+                return {**item, "execution": "client", "status": "completed", "tools": json_array(text)}
             case "computer_call_output":
                 image = self.content(_screenshots(content)[-1]) or {}
                 shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
@@ -123,8 +119,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             case msg.TextPart(text="") if "item_id" not in part.state:
                 return DropReason.EMPTY
             case msg.ToolPart(provider_executed=True) if not has_result(part):
-                has_other = words.TOOLS.kind_of(part) in words.TOOLS.answered_later
-                return None if has_other else DropReason.UNANSWERED
+                return None if words.TOOLS.kind_of(part) in words.TOOLS.answered_later else DropReason.UNANSWERED
             case _:
                 return super().unsendable(part)
 
@@ -132,16 +127,8 @@ class OpenAIResponsesEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return the reasonings whose following item is not sent."""
-        others = [number_of(part.state, "i") for part in message.parts if not isinstance(part, msg.ReasoningPart)]
-        sent = {number_of(part.state, "i") for _, part in parts if self.unsendable(part) is None}
-        found: dict[int, DropReason | str] = {}
-        for place, part in parts:
-            number = number_of(part.state, "i")
-            if isinstance(part, msg.ReasoningPart) and number is not None:
-                following = min([other for other in others if other is not None and other > number], default=None)
-                if following is None or following not in sent:
-                    found[place] = ALONE if following is None else DropReason.LINKED
-        return found
+        sent = [(place, part) for place, part in parts if self.unsendable(part) is None]
+        return without_successor(message, sent, "i")
 
 
 encode = OpenAIResponsesEncoder.encode
@@ -167,11 +154,3 @@ def _has_form(kind: str, content: tuple[Content, ...]) -> bool:
 
 def _screenshots(content: tuple[Content, ...]) -> list[MediaContent]:
     return [each for each in content if isinstance(each, MediaContent) and each.media_type in IMAGES]
-
-
-def _array(text: str) -> list[Any]:
-    # Any: plain JSON.
-    try:
-        return list(array({"array": read_json(text)}, "array"))
-    except JsonError:
-        return []
