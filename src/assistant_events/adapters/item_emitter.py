@@ -10,6 +10,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, block_kind, number_of
+from assistant_events.adapters.json_fields import Fields
 
 
 class ItemEmitter(EmitterBase):
@@ -111,4 +112,9 @@ class ItemEmitter(EmitterBase):
         self.item_ended(index, item)
 
 
-__all__ = ["ItemEmitter"]
+def emptied(fields: Fields, *keys: str) -> Item:
+    """Return an object as a frame has it before its deltas: what they bring is empty, a text or an array."""
+    return {key: type(value)() if key in keys else value for key, value in fields.items()}
+
+
+__all__ = ["ItemEmitter", "emptied"]

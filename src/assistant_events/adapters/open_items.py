@@ -7,14 +7,17 @@ all repetitions are read alike, and the last of them is enough.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Literal, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, array, others
-from assistant_events.recorder import Recorder
-from assistant_events.values import valid_text, write_json
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.call_forms import CallForms
+from assistant_events.adapters.json_fields import Fields, array, others, string
+from assistant_events.adapters.text_forms import TextForms, place_key
+from assistant_events.recorder.calls import OpenCall
+from assistant_events.values import write_json
 
 ItemRole: TypeAlias = Literal["text", "reasoning", "call", "result", "opaque"]
 """What an item is here."""
@@ -25,11 +28,17 @@ ItemRole: TypeAlias = Literal["text", "reasoning", "call", "result", "opaque"]
 class OpenItem:
     """What is known of an item, or of a text in one: a part."""
 
+    decoder: DecoderBase
+    """Its recorder gets the texts and inputs."""
+
     kind: str
     """Its type on the wire."""
 
     role: ItemRole
     """Of a part, that of its item."""
+
+    field: str
+    """The field of its text or its input; empty when it has none that streams."""
 
     state: dict[str, Any]  # Any: plain JSON, as below
     """State of all its fragments."""
@@ -59,6 +68,12 @@ class OpenItem:
     awaits: str = ""
     """Type of the item that is to bring the result of a call; empty when none is."""
 
+    @property
+    def length(self) -> int:
+        """Length of the text or input that is open."""
+        opened = self.decoder.recorder.open_of(self.key)
+        return 0 if opened is None else opened.buffer.length
+
     def learn(self, fields: Fields, left_out: Collection[str] = ()) -> None:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
         arrays = [(key, value) for key, value in self.fields.items() if type(value) is list]
@@ -69,44 +84,51 @@ class OpenItem:
         """Put items behind those of an array that comes in pieces."""
         self.fields[key] = [*array(self.fields, key), *items]
 
-    def add(self, recorder: Recorder, delta: str) -> None:
+    def begin_call(self, call_id: str | None, name: str | None, *, provider_executed: bool) -> None:
+        """Begin the input of a call, or add to what is known of it. Without an id the call has that of its item."""
+        recorder = self.decoder.recorder
+        opened = recorder.open_of(self)
+        if call_id and isinstance(opened, OpenCall) and opened.provider_id != call_id:
+            self.state["id"] = call_id  # it comes with the end alone
+        call_id = call_id or string(self.fields, "id") or None
+        recorder.tool_input(call_id, name, key=self, provider_executed=provider_executed, state=self.state)
+
+    def add(self, delta: str) -> None:
         """Record a delta of the text or the input."""
         self.has_text = self.has_text or bool(delta)
         match self.role:
             case "call":
-                recorder.tool_input(None, None, delta, key=self.key)
+                self.decoder.recorder.tool_input(None, None, delta, key=self.key)
             case "text":
-                recorder.text(delta, key=self.key, state=self.state)
+                self.decoder.recorder.text(delta, key=self.key, state=self.state)
             case _:
-                recorder.reasoning(delta, key=self.key, state=self.state)
+                self.decoder.recorder.reasoning(delta, key=self.key, state=self.state)
 
-    def complete(self, recorder: Recorder, field: str) -> None:
-        """Record the whole text or input of a field, which wins over the deltas; an empty one does not."""
-        whole = self.fields.get(field)
+    def complete(self) -> None:
+        """Record the whole text or input that is known, which wins over the deltas; an empty one does not."""
+        whole = self.fields.get(self.field)
         if self.role == "call" and whole and not isinstance(whole, str):
             whole = write_json(whole).decode()  # an input that a server has parsed
-        if not whole or not isinstance(whole, str):
-            return
-        opened = recorder.open_of(self.key)
-        if not self.has_text:
-            self.add(recorder, whole)
-        elif opened is not None and opened.buffer.value() != whole:
-            opened.held = ""
-            opened.buffer.replace(valid_text(whole))
+        if whole and isinstance(whole, str):
+            if self.has_text:
+                self.decoder.replace_text(self.key, whole)
+            else:
+                self.add(whole)
 
     def part_at(self, where: str, index: int | None, place: int = -1) -> OpenItem | None:
-        """Return the part of an index in events, or without one that at a place; `None` when it has not begun."""
+        """Return the part with an index, or without one that at a place, by default the last; `None` without one."""
         parts = [part for part in self.parts if part.where == where]
         found = parts[place:][:1] if index is None else [part for part in parts if part.index == index]
         return found[0] if found else None
 
-    def begin_part(self, kind: str, where: str, index: int | None) -> OpenItem:
-        """Return a new part, the next one of its array."""
+    def begin_part(self, kind: str, where: str, field: str, index: int | None) -> OpenItem:
+        """Begin the next part of an array."""
         place = sum(part.where == where for part in self.parts)
-        state = {**self.state, f"{where}_index": place}
-        part = OpenItem(kind, self.role, state, where, place if index is None else index)
+        state = {**self.state, place_key(where): place}
+        part = OpenItem(self.decoder, kind, self.role, field, state, where, place if index is None else index)
         part.key = part if self.parts else self
         self.parts.append(part)
+        self.decoder.recorder.begin(part.key, self.role, state)
         return part
 
 
@@ -116,11 +138,16 @@ class OpenItems:
     The items of an answer, in the order in which they began.
 
     Args:
-        item_key: The key of the number of an item in its state.
+        decoder: The decoder of the stream. It has an `item_key`.
+
+        texts: The types of texts of the wire.
+
+        calls: The types of calls of the wire.
     """
 
-    def __init__(self, item_key: str) -> None:
-        self._item_key = item_key
+    def __init__(self, decoder: DecoderBase, texts: TextForms, calls: CallForms) -> None:
+        self._decoder = decoder
+        self._texts, self._calls = texts, calls
         self._by_number: dict[int, OpenItem] = {}
         self._at: dict[int | str | None, OpenItem] = {}
         """The items by their last index and by each of their ids."""
@@ -139,9 +166,27 @@ class OpenItems:
         """Return the item of an index or an id; `None` without one."""
         return self._at.get(address)
 
-    def find(
-        self, index: int | None, item_id: str | None, kind: str, role: ItemRole, *, is_whole: bool = False
-    ) -> OpenItem:
+    def unread(self, items: Iterable[Fields]) -> Iterator[tuple[int | None, Fields]]:
+        """Yield those of all items that have not ended, each with its index; with `None` where its id is known."""
+        known = len(self)
+        for index, fields in enumerate(items):
+            named = self.at(string(fields, "id"))
+            item = named or (self.at(index) if index < known else None)
+            is_open = item is not None and not item.ended and item.kind == string(fields, "type")
+            if is_open or (item is None and index >= known):
+                yield index if named is None else None, fields
+
+    def field_of(self, kind: str) -> str:
+        """Return the field of a text or an input of this type; empty for other types."""
+        return self._texts[kind].field if kind in self._texts else self._calls.inputs.get(kind, "")
+
+    def role_of(self, kind: str) -> ItemRole:
+        """Return what an item of this type is here."""
+        if kind in self._calls:
+            return "call"
+        return "result" if kind in self._calls.outputs else self._texts.roles.get(kind, "opaque")
+
+    def find(self, index: int | None, item_id: str | None, kind: str, *, is_whole: bool = False) -> OpenItem:
         """
         Return the item of an event, which begins unless it has.
 
@@ -155,8 +200,6 @@ class OpenItems:
 
             kind: Type of the item; one of another type at the same index is another item.
 
-            role: What an item of this type is.
-
             is_whole: Whether the event has the whole item. One that has ended is then another item, unless it has the
                 same id.
         """
@@ -166,8 +209,10 @@ class OpenItems:
                 (each for each in reversed(self._by_number.values()) if each.kind == kind and not each.ended), None
             )
         if item is None or item.kind != kind or (is_whole and item.ended and item.fields.get("id") != item_id):
+            self._decoder.ensure_started()
             number = max(self._by_number, default=-1) + 1 if index is None or index in self._by_number else index
-            item = OpenItem(kind, role, {self._item_key: number}, fields={"id": item_id} if item_id else {})
+            state, fields = {self._decoder.item_key or "": number}, {"id": item_id} if item_id else {}
+            item = OpenItem(self._decoder, kind, self.role_of(kind), self.field_of(kind), state, fields=fields)
             self._by_number[number] = self._at[number if index is None else index] = item
             is_whole = True  # so that its id is known
         if is_whole and item_id:

@@ -21,7 +21,6 @@ from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.sequence_numbers import NumberedDecoder
 from assistant_events.adapters.text_places import citation_of
-from assistant_events.recorder.calls import OpenCall
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
 _FLAGS = ("background", "store")
@@ -52,7 +51,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def on_begin(self) -> None:
         """Forget what was read: the response begins again."""
         super().on_begin()
-        self._items = OpenItems(self.item_key)
+        self._items = OpenItems(self, words.TEXTS, words.TOOLS)
         self._run_id: str | None = None
         self._flags = {key: self.request.get(key) for key in _FLAGS}
 
@@ -120,7 +119,10 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         raw = string(response, "status")
         # Codex servers end with `done`.
         status = raw if raw in words.ENDS else "completed" if name == "done" else name
-        self._read_output(response, status)
+        # Items of a response in progress do not end here.
+        unfinished = words.ENDS.get(status, ("in_progress", None))
+        for index, fields in self._items.unread(mappings(response, "output")):
+            self._on_item(index, fields, is_done=string(fields, "status") not in unfinished)
         if name in words.ENDS or name == "done":
             self._finish(response, status, raw)
 
@@ -147,8 +149,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> None:
         kind, item_id = string(fields, "type") or "", string(fields, "id")
-        self.ensure_started()
-        item = self._items.find(index, item_id, kind, words.role_of(kind), is_whole=True)
+        item = self._items.find(index, item_id, kind, is_whole=True)
         if item.ended:
             return  # the same again
         # What changes until its end is not taken over from its start.
@@ -160,29 +161,10 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         elif item.role == "call":
             is_hosted = words.is_hosted(kind, item.fields)
             item.awaits = words.TOOLS[kind].answer if is_hosted and kind in words.TOOLS.answered_later else ""
-            call_id, opened = string(item.fields, "call_id"), self.recorder.open_of(item)
-            if call_id and isinstance(opened, OpenCall) and opened.provider_id != call_id:
-                item.state["id"] = call_id  # it comes with the end alone
-            self.recorder.tool_input(
-                call_id or string(item.fields, "id") or None,
-                words.TOOLS[kind].name_in(item.fields),
-                key=item,
-                provider_executed=is_hosted,
-                state=item.state,
-            )
+            call_id, name = string(item.fields, "call_id"), words.TOOLS[kind].name_in(item.fields)
+            item.begin_call(call_id, name, provider_executed=is_hosted)
         if is_done:
             self._end(item)
-
-    def _read_output(self, response: Fields, status: str) -> None:
-        """Read the items that the stream has not ended; those of a response in progress do not end here."""
-        known, unfinished = len(self._items), words.ENDS.get(status, ("in_progress", None))
-        for index, fields in enumerate(mappings(response, "output")):
-            named = self._items.at(string(fields, "id"))
-            item = named or (self._items.at(index) if index < known else None)
-            is_open = item is not None and not item.ended and item.kind == string(fields, "type")
-            if is_open or (item is None and index >= known):
-                is_done = string(fields, "status") not in unfinished
-                self._on_item(index if named is None else None, fields, is_done=is_done)
 
     def _end(self, item: OpenItem, *, is_done: bool = True, is_cut: bool = False) -> None:
         """End an item; not *is_done* without its end from the provider, *is_cut* without the rest of its input."""
@@ -201,7 +183,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _end_call(self, item: OpenItem, *, is_done: bool, is_cut: bool) -> None:
         tool = words.TOOLS[item.kind]
-        self._complete(item)
+        item.complete()
         opened = self.recorder.open_of(item)
         given = tool.input_in(item.fields, None if opened is None else opened.buffer.value())
         self.recorder.end_tool_input(None, _final_state(item), given, complete=not is_cut, key=item)
@@ -218,13 +200,12 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def _keep(self, item: OpenItem) -> None:
         """Give the recorder what is known of an item that ends: of a message or reasoning, its last part has it."""
         if item.role == "call":
-            self._complete(item)
+            item.complete()
             self.recorder.keep(item, _final_state(item))
-        elif item.kind in words.WITH_TEXTS:
-            for where in words.ARRAYS:
+        elif item.kind in words.TEXTS.roles:
+            for _, place, text in words.TEXTS.of(item.fields):
                 # Their places are not always the indexes of the events (Bedrock).
-                for place, text in enumerate(words.texts_of(item.fields, where)):
-                    self._part(item, text["type"], None, place).learn(text, words.OF_HELPERS)
+                self._part(item, text["type"], None, place).learn(text, words.OF_HELPERS)
             if not item.parts:
                 self.recorder.begin(item, item.role, item.state)
             for part in item.parts:
@@ -242,19 +223,17 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         """Read an event about a text, about a part with one, or about an input."""
         fields = mapping(event, "part")
         kind = kind or string(fields, "type") or ""
-        if kind not in words.FIELDS:
+        if not self._items.field_of(kind):
             return  # the item has the parts of unknown types
         about, index = words.TEXTS.get(kind), count(event, "output_index")
-        of = kind if about is None else about.item
-        self.ensure_started()
-        item = self._items.find(index, string(event, "item_id"), of, words.role_of(of))
+        item = self._items.find(index, string(event, "item_id"), kind if about is None else about.item)
         if item.ended:
             self.note("late-event", "an event about an item that had ended was left out")
             return
         text = item if about is None else self._part(item, kind, count(event, f"{about.where}_index"))
         match verb:
             case "delta" if not text.whole:
-                text.add(self.recorder, string(event, "delta") or "")
+                text.add(string(event, "delta") or "")
                 if logprobs := array(event, "logprobs"):
                     text.append("logprobs", logprobs)
                 elif index is not None and not isinstance(event.get("sequence_number"), (dict, list)):
@@ -266,38 +245,31 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             case "annotation.added":
                 text.append("annotations", [mapping(event, "annotation")])
             case "done":
-                field = words.FIELDS[text.kind]
-                given = fields or {key: event[key] for key in (field, "logprobs") if key in event}
-                text.learn(given, words.OF_HELPERS)
-                text.whole = text.whole or string(text.fields, field) is not None
-                self._complete(text)
+                whole = fields or {key: event[key] for key in (text.field, "logprobs") if key in event}
+                text.learn(whole, words.OF_HELPERS)
+                text.whole = text.whole or string(text.fields, text.field) is not None
+                text.complete()
             case _:
                 pass
 
-    def _complete(self, text: OpenItem) -> None:
-        text.complete(self.recorder, words.FIELDS.get(text.kind, ""))
-
     def _part(self, item: OpenItem, kind: str, index: int | None, place: int = -1) -> OpenItem:
         """Return the part with an index, or without one that at a place; it begins unless it has."""
-        where = words.TEXTS[kind].where
-        part = item.part_at(where, index, place)
+        form = words.TEXTS[kind]
+        part = item.part_at(form.where, index, place)
         if part is None:
             for before in item.parts:
                 if "type" in before.fields and not before.ended:  # all of it has come
                     self._keep_part(before)
                     self.recorder.end(before.key)
-            part = item.begin_part(kind, where, index)
-            self.recorder.begin(part.key, part.role, part.state)
+            part = item.begin_part(kind, form.where, form.field, index)
         return part
 
     def _keep_part(self, part: OpenItem) -> None:
         if not part.ended:
             part.ended = True
-            self._complete(part)
-            opened = self.recorder.open_of(part.key)
-            length = 0 if opened is None else opened.buffer.length
+            part.complete()
             annotations = [each for each in mappings(part.fields, "annotations") if string(each, "type") != "file_path"]
-            cited = [citation_of(each, length) for each in annotations]
+            cited = [citation_of(each, part.length) for each in annotations]
             logprobs = array(part.fields, "logprobs")
             self.recorder.keep(part.key, _final_state(part), cited, {"logprobs": logprobs} if logprobs else {})
 
@@ -312,7 +284,5 @@ def _final_state(item: OpenItem) -> dict[str, Any]:
         more = {}
     else:
         facts["item_id"] = string(item.fields, "id")
-        for where in words.ARRAYS if item.kind in words.WITH_TEXTS else ():
-            texts = words.texts_of(item.fields, where)
-            facts[where] = [part for part in mappings(item.fields, where) if part not in texts]
+        facts |= words.TEXTS.others(item.fields) if item.kind in words.TEXTS.roles else {}
     return {**item.state, **{key: value for key, value in facts.items() if value}, **more}

@@ -9,7 +9,7 @@ from typing import Any, Final
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import is_lost, own_message
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.item_emitter import ItemEmitter
+from assistant_events.adapters.item_emitter import ItemEmitter, emptied
 from assistant_events.adapters.items import BlockKind
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.openai_errors import ERRORS
@@ -68,20 +68,20 @@ class OpenAIResponsesEmitter(ItemEmitter):
     def item_started(self, index: int, item: Item, *, is_cut: bool) -> None:
         """Write the start of an item, and its texts or input; what was cut does not end."""
         kind, at = string(item, "type") or "", {"item_id": item.get("id", ""), "output_index": index}
-        field, arrays = words.TOOLS.inputs.get(kind, ""), words.ARRAYS if kind in words.WITH_TEXTS else ()
+        field, arrays = words.TOOLS.inputs.get(kind, ""), words.TEXTS.arrays if kind in words.TEXTS.roles else ()
         started = {"status": "in_progress"} if "status" in item and not is_cut else {}
-        start = {**_emptied(item, field, *arrays), **started}
+        start = {**emptied(item, field, *arrays), **started}
         self._frame("output_item.added", output_index=index, item=start)
         if field:
             self._write_text(f"{kind}_{field}", at, item, field, is_cut=is_cut)
-        texts = [(where, *each) for where in arrays for each in enumerate(words.texts_of(item, where))]
+        texts = words.TEXTS.of(item)
         for number, (where, place, part) in enumerate(texts, 1):
             self._write_part({**at, f"{where}_index": place}, part, is_cut=is_cut and number == len(texts))
 
     def _write_part(self, at: Item, part: Fields, *, is_cut: bool) -> None:
         text = words.TEXTS[part["type"]]
         name = "reasoning_summary_part" if text.where == "summary" else "content_part"
-        self._frame(f"{name}.added", **at, part=_emptied(part, text.field, "annotations", "logprobs"))
+        self._frame(f"{name}.added", **at, part=emptied(part, text.field, "annotations", "logprobs"))
         self._write_text(text.event, at, part, text.field, is_cut=is_cut)
         if not is_cut:
             self._frame(f"{name}.done", **at, part=part)
@@ -99,10 +99,6 @@ class OpenAIResponsesEmitter(ItemEmitter):
 
     def _frame(self, name: str, **fields: Any) -> None:
         self.write({"type": f"response.{name}", "sequence_number": next(self._numbers), **fields})
-
-
-def _emptied(fields: Fields, *keys: str) -> Item:
-    return {key: type(value)() if key in keys else value for key, value in fields.items()}
 
 
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:

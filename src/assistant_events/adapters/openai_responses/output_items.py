@@ -8,20 +8,19 @@ it or not: that is decided by the caller.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import BlockKind, content_blocks, joined_state, number_of
+from assistant_events.adapters.items import BlockKind, content_blocks, joined_state
 from assistant_events.adapters.json_fields import mapping, others, string
 from assistant_events.adapters.openai_responses import vocabulary as words
+from assistant_events.adapters.text_forms import TextLike
 from assistant_events.adapters.text_places import annotation_of
 from assistant_events.history import has_result
 from assistant_events.values import thaw
-
-TextPart: TypeAlias = msg.TextPart | msg.ReasoningPart
 
 _OF_PARTS: Final = words.RESERVED | {"annotations", "stored"}
 """Keys of state that are not fields of an item."""
@@ -39,7 +38,8 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     fields = {**({"id": state["item_id"]} if state.get("item_id") else {}), **others(state, _OF_PARTS)}
     match kind:
         case "text" | "reasoning":
-            arrays = {where: texts + fields.pop(where, []) for where, texts in _arrays(parts).items()}
+            texts = words.TEXTS.write(parts, _kind_of_text, _more_of_text)
+            arrays = {where: found + fields.pop(where, []) for where, found in texts.items()}
             if kind == "text":
                 return {"type": "message", "role": "assistant", **fields, "content": arrays["content"]}
             content = {"content": arrays["content"]} if arrays["content"] else {}
@@ -59,27 +59,18 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             assert_never(never)
 
 
-def _arrays(parts: Sequence[TextPart]) -> dict[str, list[Item]]:
-    """Return the texts of messages or reasonings in the arrays of their item; at one place they are one."""
-    texts: dict[tuple[str, int], Item] = {}
-    for part in parts:
-        kind = _kind_of_text(part)
-        _, where, _, field = words.TEXTS[kind]
-        index = number_of(part.state, f"{where}_index")
-        if index is not None or part.text:  # else the start of a reasoning that was cut by another one
-            text = texts.setdefault((where, index or 0), {})
-            text |= {"type": kind, field: text.get(field, "") + part.text}
-            if isinstance(part, msg.TextPart) and kind == "output_text":
-                text["annotations"] = thaw(part.state.get("annotations")) or list(map(annotation_of, part.citations))
-                text |= thaw({key: part.details[key] for key in ("logprobs",) if part.details.get(key)})
-            text |= thaw(mapping(part.state, "part"))
-    return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in words.ARRAYS}
-
-
-def _kind_of_text(part: TextPart) -> str:
+def _kind_of_text(part: TextLike) -> str:
     if isinstance(part, msg.ReasoningPart):
         return "reasoning_text" if "content_index" in part.state else "summary_text"
     return "refusal" if part.state.get("type") == "refusal" else "output_text"
+
+
+def _more_of_text(part: TextLike, kind: str) -> Item:
+    more: Item = {}
+    if isinstance(part, msg.TextPart) and kind == "output_text":
+        more["annotations"] = thaw(part.state.get("annotations")) or list(map(annotation_of, part.citations))
+        more |= thaw({key: part.details[key] for key in ("logprobs",) if part.details.get(key)})
+    return {**more, **thaw(mapping(part.state, "part"))}
 
 
 def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:

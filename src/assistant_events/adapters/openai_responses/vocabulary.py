@@ -7,22 +7,17 @@ Types of events and items: openai 3.54.0, `types/responses` (seen 2026-11), and 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final, NamedTuple
+from typing import Final
 
 from assistant_events.adapters.call_forms import CallForm, CallForms
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
-from assistant_events.adapters.open_items import ItemRole
+from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
+from assistant_events.adapters.text_forms import TextForm, TextForms
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
-INCOMPLETE: Final = by_word(
-    {
-        FinishReason.LENGTH: "max_output_tokens",
-        FinishReason.CONTENT_FILTER: "content_filter",
-    }
-)
+INCOMPLETE: Final = by_word({FinishReason.LENGTH: "max_output_tokens", FinishReason.CONTENT_FILTER: "content_filter"})
 """Finish reason by the reason of an incomplete response. The first of a finish reason is written for it."""
 
 USAGE: Final = UsageTable(
@@ -78,29 +73,15 @@ ENDS: Final = {"completed": (), "failed": (), "cancelled": (), "incomplete": ("i
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
 """Statuses of a response in progress."""
 
-ARRAYS: Final = ("content", "summary")
-"""The two arrays of an item that hold texts."""
-
-
-class Text(NamedTuple):
-    """A type of text parts: the type of the items that have them, in which array, and the name of their events."""
-
-    item: str
-    where: str
-    event: str
-    field: str = "text"
-
-
-TEXTS: Final = {
-    "output_text": Text("message", "content", "output_text"),
-    "refusal": Text("message", "content", "refusal", "refusal"),
-    "reasoning_text": Text("reasoning", "content", "reasoning_text"),
-    "summary_text": Text("reasoning", "summary", "reasoning_summary_text"),
-}
+TEXTS: Final = TextForms(
+    {
+        "output_text": TextForm("message", "text", "content", "output_text"),
+        "refusal": TextForm("message", "text", "content", "refusal", "refusal"),
+        "reasoning_text": TextForm("reasoning", "reasoning", "content", "reasoning_text"),
+        "summary_text": TextForm("reasoning", "reasoning", "summary", "reasoning_summary_text"),
+    }
+)
 """By type of a part."""
-
-WITH_TEXTS: Final[dict[str, ItemRole]] = {"message": "text", "reasoning": "reasoning"}
-"""Types of items that have texts, and what these are here."""
 
 TOOLS: Final = CallForms(
     app={
@@ -126,9 +107,6 @@ TOOLS: Final = CallForms(
 )
 """By type of an item that is a call, and by who runs the tool; `is_hosted` knows the exceptions."""
 
-FIELDS: Final = {**{kind: text.field for kind, text in TEXTS.items()}, **TOOLS.inputs}
-"""By type of a text part, or of a call with an input that streams, the field of the text, also of its `done` event."""
-
 TEXT_EVENTS: Final = {
     **{text.event: kind for kind, text in TEXTS.items()},
     **{f"{kind}_{field}": kind for kind, field in TOOLS.inputs.items()},
@@ -147,28 +125,17 @@ RESERVED: Final = names("type i id call_id orphan item_id part content_index sum
 
 OWN_FIELDS: Final[dict[str, Collection[str]]] = {
     **{kind: {"type", text.field, "annotations", "logprobs"} for kind, text in TEXTS.items()},
-    **dict.fromkeys(WITH_TEXTS, RESERVED.union(ARRAYS, {"role"})),
+    **dict.fromkeys(TEXTS.roles, RESERVED.union(TEXTS.arrays, {"role"})),
     **{kind: RESERVED | tool.own_fields() for kind, tool in TOOLS.items()},
     **{kind: RESERVED | {field} for kind, field in TOOLS.outputs.items()},
 }
 """By type of a part or an item, fields that events have words for. All others are its state, under their own names."""
 
-WITHOUT_TYPE: Final = {*WITH_TEXTS, *TEXTS, "function_call"} - {"refusal"}
+WITHOUT_TYPE: Final = {*TEXTS.roles, *TEXTS, "function_call"} - {"refusal"}
 """Types that follow from the class of a part, so its state leaves them out."""
 
 OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
-
-
-def texts_of(item: Fields, where: str) -> list[Fields]:
-    """Return the parts in an array of an item that are texts."""
-    place = item.get("type"), where
-    return [part for part in mappings(item, where) if TEXTS.get(string(part, "type") or "", ())[:2] == place]
-
-
-def role_of(kind: str) -> ItemRole:
-    """Return what an item of this type is here."""
-    return WITH_TEXTS.get(kind) or ("call" if kind in TOOLS else "result" if kind in TOOLS.outputs else "opaque")
 
 
 def is_hosted(kind: str, item: Fields) -> bool:

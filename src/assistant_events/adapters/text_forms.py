@@ -1,0 +1,114 @@
+"""The types of texts of a wire whose items have them in arrays: where each is, and how parts are written there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias, final
+
+from assistant_events import messages as msg
+from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.items import number_of
+from assistant_events.adapters.json_fields import Fields, mappings, string
+
+TextLike: TypeAlias = msg.TextPart | msg.ReasoningPart
+"""A part that is a text of an item."""
+
+
+class TextForm(NamedTuple):
+    """A type of texts."""
+
+    item: str
+    """Type of the items that have it."""
+
+    role: Literal["text", "reasoning"]
+    """What it is here."""
+
+    where: str
+    """The array of the item that it is in."""
+
+    event: str
+    """The name of its events."""
+
+    field: str = "text"
+    """The field of its text."""
+
+
+@final
+class TextForms(Mapping[str, TextForm]):
+    """
+    The types of texts of a wire.
+
+    Args:
+        forms: By type of a text.
+    """
+
+    def __init__(self, forms: Mapping[str, TextForm]) -> None:
+        self._forms = dict(forms)
+        self.roles = {form.item: form.role for form in forms.values()}
+        """By type of an item with texts, what its texts are here."""
+
+        self.arrays = tuple(dict.fromkeys([form.where for form in forms.values()]))
+        """The arrays that texts are in."""
+
+        self._places = {(kind, form.item, form.where) for kind, form in forms.items()}
+
+    def __getitem__(self, kind: str) -> TextForm:
+        return self._forms[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._forms)
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def of(self, item: Fields) -> list[tuple[str, int, Fields]]:
+        """Return the texts of an item: the array of each, its place among the texts there, and its fields."""
+        return [
+            (where, place, text)
+            for where in self.arrays
+            for place, text in enumerate([part for part in mappings(item, where) if self._is_text(item, where, part)])
+        ]
+
+    def others(self, item: Fields) -> dict[str, list[Fields]]:
+        """Return what else is in the arrays of an item."""
+        return {
+            where: [part for part in mappings(item, where) if not self._is_text(item, where, part)]
+            for where in self.arrays
+        }
+
+    def write(
+        self,
+        parts: Iterable[TextLike],
+        kind_of: Callable[[TextLike], str],
+        more_of: Callable[[TextLike, str], Mapping[str, Any]],
+    ) -> dict[str, list[Item]]:
+        """
+        Return the texts of an item by their arrays. Parts of one place, which their state has, are one text.
+
+        Args:
+            parts: All texts of the item.
+
+            kind_of: Returns the type of a text.
+
+            more_of: Returns the fields that it has beside type and text.
+        """
+        texts: dict[tuple[str, int], Item] = {}
+        for part in parts:
+            kind = kind_of(part)
+            where, field = self[kind].where, self[kind].field
+            index = number_of(part.state, place_key(where))
+            if index is not None or part.text:  # else the start of a reasoning that was cut by another one
+                text = texts.setdefault((where, index or 0), {})
+                text |= {"type": kind, field: text.get(field, "") + part.text, **more_of(part, kind)}
+        return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in self.arrays}
+
+    def _is_text(self, item: Fields, where: str, part: Fields) -> bool:
+        return (string(part, "type"), string(item, "type"), where) in self._places
+
+
+def place_key(where: str) -> str:
+    """Return the key of state that has the place of a text in its array."""
+    return f"{where}_index"
+
+
+__all__ = ["TextForm", "TextForms", "TextLike", "place_key"]
