@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, final
 
 from assistant_events import messages as msg
@@ -78,7 +78,7 @@ class CallForm(NamedTuple):
 
 
 @final
-class CallForms(Mapping[str, CallForm]):
+class CallForms(dict[str, CallForm]):
     """
     The types of calls of a wire. The first of the app, and of the provider, is written for those of other wires.
 
@@ -89,7 +89,7 @@ class CallForms(Mapping[str, CallForm]):
     """
 
     def __init__(self, *, app: Mapping[str, CallForm], provider: Mapping[str, CallForm]) -> None:
-        self._forms = {**app, **provider}
+        super().__init__({**app, **provider})
         self._first = {False: next(iter(app)), True: next(iter(provider))}
         self.hosted = frozenset(provider)
         """Types of calls that the provider runs."""
@@ -97,25 +97,16 @@ class CallForms(Mapping[str, CallForm]):
         self.answered_later = frozenset([kind for kind, form in provider.items() if form.answer])
         """Those of which it sends the result as an item of its own."""
 
-        self.inputs = {kind: form.input for kind, form in self._forms.items() if form.form != "fields"}
+        self.inputs = {kind: form.input for kind, form in self.items() if form.form != "fields"}
         """By type of a call whose input is a text, which may be streamed, the field of the input."""
 
-        self.outputs = {form.answer: form.output for form in self._forms.values() if form.answer}
+        self.outputs = {form.answer: form.output for form in self.values() if form.answer}
         """By type of an item with the result of a call, the field of the result."""
-
-    def __getitem__(self, kind: str) -> CallForm:
-        return self._forms[kind]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._forms)
-
-    def __len__(self) -> int:
-        return len(self._forms)
 
     def kind_of(self, call: msg.ToolPart) -> str:
         """Return the type of the item of a call: that in its state."""
         kind = string(call.state, "type") or ""
-        return kind if kind in self._forms else self._first[call.provider_executed]
+        return kind if kind in self else self._first[call.provider_executed]
 
 
 __all__ = ["CallForm", "CallForms"]

@@ -76,8 +76,7 @@ class OpenItem:
 
     def learn(self, fields: Fields, left_out: Collection[str] = ()) -> None:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
-        arrays = [(key, value) for key, value in self.fields.items() if type(value) is list]
-        longer = [key for key, value in arrays if len(array(fields, key)) < len(value)]
+        longer = [key for key in self.fields if len(array(self.fields, key)) > len(array(fields, key))]
         self.fields |= others(fields, left_out, longer)
 
     def append(self, key: str, items: Collection[object]) -> None:
@@ -95,14 +94,15 @@ class OpenItem:
 
     def add(self, delta: str) -> None:
         """Record a delta of the text or the input."""
-        self.has_text = self.has_text or bool(delta)
-        match self.role:
-            case "call":
-                self.decoder.recorder.tool_input(None, None, delta, key=self.key)
-            case "text":
-                self.decoder.recorder.text(delta, key=self.key, state=self.state)
-            case _:
-                self.decoder.recorder.reasoning(delta, key=self.key, state=self.state)
+        recorder = self.decoder.recorder
+        if delta:
+            self.has_text = True
+        if self.role == "text":
+            recorder.text(delta, key=self.key, state=self.state)
+        elif self.role == "call":
+            recorder.tool_input(None, None, delta, key=self.key)
+        else:
+            recorder.reasoning(delta, key=self.key, state=self.state)
 
     def complete(self) -> None:
         """Record the whole text or input that is known, which wins over the deltas; an empty one does not."""
@@ -176,16 +176,6 @@ class OpenItems:
             if is_open or (item is None and index >= known):
                 yield index if named is None else None, fields
 
-    def field_of(self, kind: str) -> str:
-        """Return the field of a text or an input of this type; empty for other types."""
-        return self._texts[kind].field if kind in self._texts else self._calls.inputs.get(kind, "")
-
-    def role_of(self, kind: str) -> ItemRole:
-        """Return what an item of this type is here."""
-        if kind in self._calls:
-            return "call"
-        return "result" if kind in self._calls.outputs else self._texts.roles.get(kind, "opaque")
-
     def find(self, index: int | None, item_id: str | None, kind: str, *, is_whole: bool = False) -> OpenItem:
         """
         Return the item of an event, which begins unless it has.
@@ -204,6 +194,8 @@ class OpenItems:
                 same id.
         """
         item = self._at.get(item_id if index is None else index)
+        if item is not None and item.kind == kind and not is_whole:
+            return item  # as nearly always
         if item is None and index is None and not is_whole:
             item = next(
                 (each for each in reversed(self._by_number.values()) if each.kind == kind and not each.ended), None
@@ -212,12 +204,18 @@ class OpenItems:
             self._decoder.ensure_started()
             number = max(self._by_number, default=-1) + 1 if index is None or index in self._by_number else index
             state, fields = {self._decoder.item_key or "": number}, {"id": item_id} if item_id else {}
-            item = OpenItem(self._decoder, kind, self.role_of(kind), self.field_of(kind), state, fields=fields)
+            field = self._calls.inputs.get(kind, "")
+            item = OpenItem(self._decoder, kind, self._role_of(kind), field, state, fields=fields)
             self._by_number[number] = self._at[number if index is None else index] = item
             is_whole = True  # so that its id is known
         if is_whole and item_id:
             self._at[item_id] = item
         return item
+
+    def _role_of(self, kind: str) -> ItemRole:
+        if kind in self._calls:
+            return "call"
+        return "result" if kind in self._calls.outputs else self._texts.roles.get(kind, "opaque")
 
 
 __all__ = ["ItemRole", "OpenItem", "OpenItems"]

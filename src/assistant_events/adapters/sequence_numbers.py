@@ -59,21 +59,18 @@ class NumberedDecoder(DecoderBase):
 
     def on_begin(self) -> None:
         """Forget the numbers: the stream begins, or begins again."""
-        self._numbers = SequenceNumbers(self.frame_ids)
+        self.numbers = SequenceNumbers(self.frame_ids)
+        """Those that came: `on_event` asks them for each frame."""
 
     def on_skipped(self, counted: Fields) -> None:
         """Take the number of the last delta on the fast path."""
-        self._numbers.add(count(counted, self.delta_frames.unique))
+        self.numbers.add(count(counted, self.delta_frames.unique))
 
     @property
     def last_sequence_number(self) -> int | None:
         """Number of the last frame, after which the stream can be resumed; `None` when none had a number."""
         self.catch_up()
-        return self._numbers.last
-
-    def is_repeated(self, event: Fields, kind: str) -> bool:
-        """Return whether a frame of this type came before, and remember it."""
-        return self._numbers.is_repeated(count(event, self.delta_frames.unique), kind)
+        return self.numbers.last
 
 
 __all__ = ["NumberedDecoder", "SequenceNumbers"]

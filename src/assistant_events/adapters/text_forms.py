@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 from assistant_events import messages as msg
@@ -34,7 +34,7 @@ class TextForm(NamedTuple):
 
 
 @final
-class TextForms(Mapping[str, TextForm]):
+class TextForms(dict[str, TextForm]):
     """
     The types of texts of a wire.
 
@@ -43,37 +43,32 @@ class TextForms(Mapping[str, TextForm]):
     """
 
     def __init__(self, forms: Mapping[str, TextForm]) -> None:
-        self._forms = dict(forms)
-        self.roles = {form.item: form.role for form in forms.values()}
+        super().__init__(forms)
+        self.roles: Mapping[str, Literal["text", "reasoning"]] = {form.item: form.role for form in forms.values()}
         """By type of an item with texts, what its texts are here."""
 
         self.arrays = tuple(dict.fromkeys([form.where for form in forms.values()]))
         """The arrays that texts are in."""
 
-        self._places = {(kind, form.item, form.where) for kind, form in forms.items()}
-
-    def __getitem__(self, kind: str) -> TextForm:
-        return self._forms[kind]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._forms)
-
-    def __len__(self) -> int:
-        return len(self._forms)
+        places = {(form.item, form.where) for form in forms.values()}
+        self._at = {
+            place: {kind for kind, form in forms.items() if (form.item, form.where) == place} for place in places
+        }
+        """By type of an item and array, the types of the texts there."""
 
     def of(self, item: Fields) -> list[tuple[str, int, Fields]]:
         """Return the texts of an item: the array of each, its place among the texts there, and its fields."""
-        return [
-            (where, place, text)
-            for where in self.arrays
-            for place, text in enumerate([part for part in mappings(item, where) if self._is_text(item, where, part)])
+        found = [
+            (where, [part for part in mappings(item, where) if string(part, "type") in kinds])
+            for where, kinds in self._kinds(item)
         ]
+        return [(where, place, text) for where, texts in found for place, text in enumerate(texts)]
 
     def others(self, item: Fields) -> dict[str, list[Fields]]:
         """Return what else is in the arrays of an item."""
         return {
-            where: [part for part in mappings(item, where) if not self._is_text(item, where, part)]
-            for where in self.arrays
+            where: [part for part in mappings(item, where) if string(part, "type") not in kinds]
+            for where, kinds in self._kinds(item)
         }
 
     def write(
@@ -102,8 +97,10 @@ class TextForms(Mapping[str, TextForm]):
                 text |= {"type": kind, field: text.get(field, "") + part.text, **more_of(part, kind)}
         return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in self.arrays}
 
-    def _is_text(self, item: Fields, where: str, part: Fields) -> bool:
-        return (string(part, "type"), string(item, "type"), where) in self._places
+    def _kinds(self, item: Fields) -> list[tuple[str, Collection[str | None]]]:
+        """Return the arrays of an item, each with the types of the texts that it may have."""
+        kind = string(item, "type") or ""
+        return [(where, self._at.get((kind, where), ())) for where in self.arrays]
 
 
 def place_key(where: str) -> str:

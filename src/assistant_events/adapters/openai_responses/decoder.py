@@ -58,7 +58,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def on_event(self, event: Fields) -> None:
         """Read one event."""
         kind = string(event, "type") or self.frame_name() or ""
-        if self.is_repeated(event, kind):
+        if self.numbers.is_repeated(count(event, "sequence_number"), kind):
             return
         name, _, verb = kind.removeprefix("response.").partition(".")
         match verb:
@@ -203,9 +203,10 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             item.complete()
             self.recorder.keep(item, _final_state(item))
         elif item.kind in words.TEXTS.roles:
-            for _, place, text in words.TEXTS.of(item.fields):
+            for where, place, text in words.TEXTS.of(item.fields):
                 # Their places are not always the indexes of the events (Bedrock).
-                self._part(item, text["type"], None, place).learn(text, words.OF_HELPERS)
+                part = item.part_at(where, None, place) or self._begin_part(item, text["type"], None)
+                part.learn(text, words.OF_HELPERS)
             if not item.parts:
                 self.recorder.begin(item, item.role, item.state)
             for part in item.parts:
@@ -223,14 +224,15 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         """Read an event about a text, about a part with one, or about an input."""
         fields = mapping(event, "part")
         kind = kind or string(fields, "type") or ""
-        if not self._items.field_of(kind):
-            return  # the item has the parts of unknown types
         about, index = words.TEXTS.get(kind), count(event, "output_index")
+        if about is None and kind not in words.TOOLS.inputs:
+            return  # the item has the parts of unknown types
         item = self._items.find(index, string(event, "item_id"), kind if about is None else about.item)
         if item.ended:
             self.note("late-event", "an event about an item that had ended was left out")
             return
-        text = item if about is None else self._part(item, kind, count(event, f"{about.where}_index"))
+        at = None if about is None else count(event, f"{about.where}_index")
+        text = item if about is None else item.part_at(about.where, at) or self._begin_part(item, kind, at)
         match verb:
             case "delta" if not text.whole:
                 text.add(string(event, "delta") or "")
@@ -252,17 +254,12 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             case _:
                 pass
 
-    def _part(self, item: OpenItem, kind: str, index: int | None, place: int = -1) -> OpenItem:
-        """Return the part with an index, or without one that at a place; it begins unless it has."""
-        form = words.TEXTS[kind]
-        part = item.part_at(form.where, index, place)
-        if part is None:
-            for before in item.parts:
-                if "type" in before.fields and not before.ended:  # all of it has come
-                    self._keep_part(before)
-                    self.recorder.end(before.key)
-            part = item.begin_part(kind, form.where, form.field, index)
-        return part
+    def _begin_part(self, item: OpenItem, kind: str, index: int | None) -> OpenItem:
+        for before in item.parts:
+            if "type" in before.fields and not before.ended:  # all of it has come
+                self._keep_part(before)
+                self.recorder.end(before.key)
+        return item.begin_part(kind, words.TEXTS[kind].where, words.TEXTS[kind].field, index)
 
     def _keep_part(self, part: OpenItem) -> None:
         if not part.ended:
