@@ -52,8 +52,8 @@ class ForgetsEveryFifthRecord(Filtered):
 
 
 class TrustsThePublisher(MemoryLive):
-    def _add_record(self, topic, record, *, was_quiet):
-        topic.add_record(record)
+    def _add_records(self, topic, records, *, is_stale):
+        topic.add_records(records)
 
 
 class GivesNothingToThoseWhoAreLate(MemoryLive):
@@ -80,10 +80,18 @@ class FlushesByItsTimerAlone(MemoryLive):
         super()._collect(topic, [item for item in items if isinstance(item, Record)], after)
         super()._collect(topic, [item for item in items if not isinstance(item, Record)], after)
 
-    def _add_record(self, topic, record, *, was_quiet):
+    def _add_records(self, topic, records, *, is_stale):
         pending, topic.pending = topic.pending, []
-        super()._add_record(topic, record, was_quiet=was_quiet)
+        super()._add_records(topic, records, is_stale=is_stale)
         topic.pending = pending
+
+
+class GivesOnlyWhatIsPublished(MemoryLive):
+    def _add_records(self, topic, records, *, is_stale):
+        apply = topic.fragments.apply
+        topic.fragments.apply = lambda record: apply(record) and None
+        super()._add_records(topic, records, is_stale=is_stale)
+        del topic.fragments.apply
 
 
 class BelievesOldOwners(MemoryLive):
@@ -113,8 +121,8 @@ class BelievesTheLengthOfALog(MemoryLive):
 
 
 class BelievesEveryPublisher(MemoryLive):
-    def _add_record(self, topic, record, *, was_quiet):
-        super()._add_record(topic, record, was_quiet=False)
+    def _add_records(self, topic, records, *, is_stale):
+        super()._add_records(topic, records, is_stale=False)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +135,11 @@ class BelievesEveryPublisher(MemoryLive):
         (GivesNothingToThoseWhoAreLate, "joining late loses nothing: "),
         (ForgetsProgress, "joining late loses nothing: the last progress of a call"),
         (StampsFramesWithTheirPast, "publishing does not block: record before a frame"),
-        (FlushesByItsTimerAlone, "a flush precedes every end: deltas before the end of their text"),
+        (FlushesByItsTimerAlone, "a flush precedes every end: deltas before a restart"),
+        (
+            GivesOnlyWhatIsPublished,
+            "a flush precedes every end: deltas before the end of their text, after ['all ']: expected 'all of it'",
+        ),
         (BelievesOldOwners, "old owners are refused: "),
         (SeesOnlyWhatIsPublished, "other processes are seen: "),
         (AcceptsEveryCursor, "cursors outside of the log are refused: a cursor of the future"),

@@ -133,6 +133,7 @@ def test_the_deltas_of_a_batch_are_joined(kind):
     """
     What has streamed of a fragment is one delta, before the record that ends it; what is open follows the records.
 
+    Sessions without a loop publish deltas as they come, and what comes with the end of their fragment is a delta more.
     Deltas of two calls that seem to continue each other are two.
     """
     one, two = [{"id": name, "name": "weather"} for name in ("c1", "c2")]
@@ -179,7 +180,7 @@ def test_the_deltas_of_a_batch_are_joined(kind):
         "prompt.submitted",
         "step.started",
         "text.started",
-        [("", 0, "ab")],
+        *([[("", 0, "ab")]] if kind is Session else [[("", 0, "a")], [("", 1, "b")]]),
         "text.ended",
         "text.started",
         [("", 0, "c")],
@@ -212,13 +213,15 @@ def test_an_image_that_came_whole_is_published_once():
         store = MemoryStore()
         async with MemoryLive(store) as live, Watcher(live) as watcher:
             session = await Session.open(store, "s", live=live)
+            await session.prompt("Hello")
+            await watcher.until(lambda: watcher.transcript == session.transcript, "the prompt")
             async with session.decode(gemini_generate_content.dialect.decoder("a1"), given()) as events:
                 async for _ in events:
                     pass
             await watcher.until(lambda: watcher.transcript == session.transcript, "the answer")
             return [item.event.type if isinstance(item, Record) else item for item in watcher.items]
 
-    assert ["step.started", "media.started", "media.ended", "step.ended"] == run(work())
+    assert ["prompt.submitted", "step.started", "media.started", "media.ended", "step.ended"] == run(work())
 
 
 def test_a_session_publishes_what_it_stores_and_what_streams():
@@ -402,9 +405,30 @@ def test_a_left_subscription_is_freed():
     assert (True, []) == run(work())
 
 
-def test_a_text_longer_than_a_frame_is_cut():
+@pytest.mark.parametrize("is_published", [True, False], ids=["published", "in its end alone"])
+def test_a_text_longer_than_a_frame_is_cut(is_published):
     """
-    A frame has at most 64 Ki characters; to one who is late an open text is one delta.
+    A frame has at most 64 Ki characters.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live, Watcher(live) as watcher:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            await watcher.up_to(publisher)
+            if is_published:
+                publisher.say("x" * 150_000)
+            publisher.append(TextEnded(message_id="a1", text="x" * 150_000))
+            await watcher.up_to(publisher)
+            return [(frame.after, [len(event.delta) for event in frame.events]) for frame in watcher.frames]
+
+    assert [(3, [65_536]), (3, [65_536]), (3, [18_928])] == run(work())
+
+
+def test_an_open_text_longer_than_a_frame_is_not_cut():
+    """
+    To one who is late an open text is one delta.
     """
 
     async def work():
@@ -424,8 +448,41 @@ def test_a_text_longer_than_a_frame_is_cut():
     assert [[65_536, 65_536, 18_928], [150_000]] == run(work())
 
 
+def test_one_who_falls_behind_within_a_long_text():
+    """
+    A subscriber that has read some frames of a text, and lost the others, is given what it lacks, once.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            source = live.subscribe("s", after=publisher.seq)
+            first = asyncio.create_task(anext(source))
+            await asyncio.sleep(1)
+            for _ in range(62):
+                publisher.say("w")
+                live._topics["s"].flush()
+            publisher.say("x" * 150_000)  # three frames, of which it takes two with those before them
+            live._topics["s"].flush()
+            frames = [await first]
+            publisher.say("y" * 64 * 65_536)
+            live._topics["s"].flush()
+            async with asyncio.timeout(60):
+                frames += [await anext(source) for _ in range(64)]
+            await source.aclose()
+            return [event.delta for frame in frames for event in frame.events]
+
+    given = run(work())
+
+    assert "w" * 62 + "x" * 150_000 + "y" * 64 * 65_536 == "".join(given)
+    assert [1] * 62 + [65_536, 65_536, 18_928 + 64 * 65_536] == [len(piece) for piece in given]
+
+
+@pytest.mark.parametrize("is_ended", [False, True], ids=["open", "ended"])
 @pytest.mark.parametrize(("items", "size"), [(10_000, 1), (64, 64 * 1024)], ids=["many items", "much text"])
-def test_what_a_session_keeps_for_slow_subscribers_is_bounded(items, size):
+def test_what_a_session_keeps_for_slow_subscribers_is_bounded(items, size, is_ended):
     """
     A channel keeps at most 256 items of a session, and 256 KiB of their text, if its subscribers read nothing.
     """
@@ -439,10 +496,16 @@ def test_what_a_session_keeps_for_slow_subscribers_is_bounded(items, size):
             await asyncio.sleep(1)
             topic = live._topics["s"]
             kept = []
-            for _ in range(items):
-                publisher.say("x" * size)
-                topic.flush()
-                kept.append((len(topic.items), sum(len(event.delta) for item in topic.items for event in item.events)))
+            ends = [TextEnded(message_id="a1", text="x" * size), TextStarted(message_id="a1")]
+            together = 100 if is_ended and size == 1 else 1
+            for _ in range(items // together):
+                if is_ended:
+                    publisher.append(*ends * together)
+                else:
+                    publisher.say("x" * size)
+                    topic.flush()
+                frames = [item for item in topic.items if isinstance(item, Frame)]
+                kept.append((len(topic.items), sum(len(event.delta) for item in frames for event in item.events)))
             waits.cancel()
             return kept
 
@@ -494,3 +557,24 @@ def test_a_log_that_begins_anew_while_it_is_read():
     run(work())
 
     assert {"u"} == {record.event.message_id[0] for record in got}
+
+
+def test_a_record_of_another_log_at_the_end_of_this_one():
+    """
+    A session that was deleted and begun anew shortly before ends the subscriptions, though its length is the same.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            publisher = Publisher(live, store)
+            publisher.append(prompt())
+            publisher.append(prompt(message_id="u2"))
+            await watcher.up_to(publisher)
+            store.delete("s")
+            live.publish("s", store.append("s", [prompt(message_id="v1"), prompt(message_id="v2")]), after=0)
+            with pytest.raises(StoreError, match="its log is not the one that ended at 2"):
+                await watcher.until(lambda: False, "the failure")
+            return [item.event.message_id for item in watcher.items]
+
+    assert ["u1", "u2"] == run(work())

@@ -12,10 +12,12 @@ import pytest
 from assistant_events.errors import StoreError
 from assistant_events.events import Frame, Record, StepStarted, TextDelta, TextStarted
 from assistant_events.lifecycle import Outcome
+from assistant_events.live import MemoryLive
 from assistant_events.reducer import Builder
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from assistant_events.testing import origin, prompt
+from assistant_events.testing.live import Watcher
 from assistant_events.testing.virtual_loop import run
 
 from .scripted import CALL, Scripted, Store, line
@@ -73,27 +75,60 @@ ANSWER = (
 @pytest.mark.parametrize("pause", [0, 0.03, 0.2])
 def test_an_answer_is_published_once(pause):
     """
-    Whether flushes come between its chunks or not, nothing is published twice, and what streamed comes before its end.
+    Whether flushes come between its chunks or not, nothing is published twice.
+    """
+    transcript, channel = run(publish(Channel(), pause))
+
+    assert transcript == channel.builder.transcript
+
+
+def test_what_is_open_is_published_and_what_has_ended_is_not():
+    """
+    A flush publishes the text that is open. That which ends before the next one is in the record of its end alone.
+    """
+    _, channel = run(publish(Channel(), 0.2))
+
+    assert {"reasoning": "Let me see", "text": "ac.", "tool.input": "{{}"} == streamed(channel.events)
+
+
+@pytest.mark.parametrize("pause", [0, 0.03, 0.2])
+def test_a_subscriber_is_given_all_text_before_its_end(pause):
+    """
+    Subscribers receive each text whole as deltas, whether it was published or has come with the record of its end.
     """
 
     async def work():
-        channel = Channel()
-        session = await Session.open(MemoryStore(), "s1", live=channel)
-        await session.prompt("Hello", message_id="u1")
-        await receive(session, ANSWER, pause=pause)
-        return session.transcript, channel
+        store = MemoryStore()
+        async with MemoryLive(store) as live, Watcher(live, session_id="s1") as watcher:
+            transcript, _ = await publish(live, pause, store)
+            await watcher.until(lambda: watcher.transcript == transcript, "the answer")
+            return [
+                each for item in watcher.items for each in ([item.event] if isinstance(item, Record) else item.events)
+            ]
 
-    transcript, channel = run(work())
-    whole = {"text": "abcLet me look.", "reasoning": "Let me see", "tool.input": "{{}"}
+    events = run(work())
+    texts = [kind for kind in types(events) if kind.startswith("text.")]
 
-    assert transcript == channel.builder.transcript
-    assert whole == {
-        kind: "".join(event.delta for event in channel.events if event.type == f"{kind}.delta") for kind in whole
-    }
-    texts = [kind for kind in types(channel.events) if kind.startswith("text.")]
+    assert {"reasoning": "Let me see", "text": "abcLet me look.", "tool.input": "{{}"} == streamed(events)
     assert ["text.started", "text.delta", "text.ended"] * 4 == [
         kind for kind, again in zip_longest(texts, texts[1:]) if kind != again
     ]
+
+
+async def publish(live, pause, store=None):
+    """Return the transcript of a session that receives an answer and publishes it to *live*, and *live*."""
+    session = await Session.open(MemoryStore() if store is None else store, "s1", live=live)
+    await session.prompt("Hello", message_id="u1")
+    await receive(session, ANSWER, pause=pause)
+    return session.transcript, live
+
+
+def streamed(events):
+    """Return the text of all deltas, by kind."""
+    return {
+        kind: "".join(event.delta for event in events if event.type == f"{kind}.delta")
+        for kind in ("reasoning", "text", "tool.input")
+    }
 
 
 def types(events):
@@ -136,8 +171,8 @@ def test_many_short_parts_are_published_in_pieces():
 
     counts = [len(items) for _, items in run(work()).published]
 
-    assert 2 + 3 * 100 == sum(counts)
-    assert max(counts) <= 64 + 3
+    assert 2 + 2 * 100 == sum(counts)
+    assert max(counts) <= 64 + 2
 
 
 def test_progress_is_published_in_its_place():
@@ -163,7 +198,8 @@ def test_an_answer_whose_store_has_failed(is_written):
     async def work():
         channel, store = Channel(), Store()
         session = await Session.open(store, "s1", live=channel)
-        chunks = iter([line(say="a"), line(say="b") + line(said={}) + line(say="c"), line(stop="stop")])
+        more = line(say="b") + line(said={}) + line(progress="c1") + line(say="c")
+        chunks = iter([line(call=CALL) + line(say="a"), more, line(stop="tool-calls")])
         stream = session.decode(Scripted("a1"), chunks)
         for time in range(2):
             with suppress(StoreError):

@@ -9,7 +9,9 @@ The contract of a live channel: records and live events of running sessions, for
     and the last progress of each open call. At any point, what it has received folds to the transcript up to there.
 4.  **A frame fits its place.** `Frame.after` is the `seq` of the record that the subscriber received last. The offset
     of a delta is never beyond what the subscriber has of its fragment.
-5.  **A flush precedes every end.** The record that ends a fragment follows the last of its deltas.
+5.  **A flush precedes every end.** The record that ends a fragment follows the last of its deltas. What it has of the
+    text that was not published precedes it as a delta, so a publisher may leave out texts that end at once. Media that
+    come whole have no delta.
 6.  **Memory is bounded.** A channel keeps a bounded number of items for all subscribers of a session together. One that
     falls behind receives what it lacks: the records, then each open fragment as one delta.
 7.  **Old owners are refused.** As soon as a session has published with a newer token, items with an older one are

@@ -14,6 +14,7 @@ from assistant_events.stores.checkpoints import (
     Fragment,
     closed_fragments,
     cut_delta,
+    rest_of,
     with_piece,
 )
 
@@ -43,21 +44,25 @@ class OpenFragments:
     def __bool__(self) -> bool:
         return bool(self._texts or self._progress)
 
-    def apply(self, record: Record) -> None:
-        """Open and close what a record opens and closes."""
+    def apply(self, record: Record) -> DeltaEvent | None:
+        """Open and close what a record opens and closes; return what is new in it of a text that it ends."""
         # Any: it has a call where a fragment of its kind has one.
         event: Any = record.event
-        cls, name = event.__class__, event.message_id
+        cls, name, texts, rest = event.__class__, event.message_id, self._texts, None
         if (kind := STARTS.get(cls)) is not None:
-            self._texts[name, kind, event.call_id if kind == _INPUT else ""] = _Text(record.seq)
-        elif self._texts and (kind := ENDS.get(cls)) is not None:
-            self._texts.pop((name, kind, event.call_id if kind == _INPUT else ""), None)
+            texts[name, kind, event.call_id if kind == _INPUT else ""] = _Text(record.seq)
+        elif (kind := ENDS.get(cls)) is not None:
+            text = texts.pop((name, kind, event.call_id if kind == _INPUT else ""), None)
+            rest = rest_of(event, 0 if text is None else text.length)
         if cls in _CLOSING:
             self._settle(event, name, record.seq)
-        if not (self._texts or self._progress):
-            self._messages = []
-        elif name is not None and name not in self._messages and cls is not ev.HistoryRewound:
-            self._messages.append(name)
+        messages = self._messages
+        if not (texts or self._progress):
+            if messages:
+                self._messages = []
+        elif name is not None and name not in messages and cls is not ev.HistoryRewound:
+            messages.append(name)
+        return rest
 
     def add(self, events: Sequence[LiveEvent], index: int, *, after: int, is_last: bool) -> list[LiveEvent]:
         """
@@ -124,33 +129,36 @@ class OpenFragments:
 class _Text:
     """The text of a fragment, in pieces."""
 
-    __slots__ = ("_first", "_indexes", "_length", "_pieces", "began")
+    __slots__ = ("_first", "_indexes", "_pieces", "began", "length")
+
+    _first: DeltaEvent  # made with the first piece, as the next two: many texts come whole, with their end
+    _pieces: list[Any]  # Any: text, or bytes of media
+    _indexes: list[int]
 
     def __init__(self, began: int) -> None:
         self.began = began  # `seq` of the record that began it, or of a later one
-        self._first: DeltaEvent | None = None
-        self._length = 0
-        # Any: text, or bytes of media.
-        self._pieces: list[Any] = []
-        self._indexes: list[int] = []
+        self.length = 0
 
     def add(self, delta: DeltaEvent, index: int) -> DeltaEvent | None:
         """Add a piece; return what is new of it, `None` if that is nothing or text before it is missing."""
-        covered = self._length - delta.offset
+        covered = self.length - delta.offset
         if covered < 0 or covered >= len(delta.delta):
             return None
         if covered:
             delta = cut_delta(delta, covered)
-        self._first = self._first or delta
+        if not self.length:
+            self._first, self._pieces, self._indexes = delta, [], []
         self._pieces.append(delta.delta)
         self._indexes.append(index)
-        self._length += len(delta.delta)
+        self.length += len(delta.delta)
         return delta
 
     def missing(self, since: int | None) -> DeltaEvent | None:
         """See `OpenFragments.missing`."""
+        if not self.length:
+            return None
         pieces = self._pieces if since is None else self._pieces[bisect_left(self._indexes, since) :]
-        if not pieces or self._first is None:
+        if not pieces:
             return None
         piece = pieces[0][:0].join(pieces)
-        return with_piece(self._first, self._length - len(piece), piece)
+        return with_piece(self._first, self.length - len(piece), piece)

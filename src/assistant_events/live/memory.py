@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby
 from threading import get_ident
-from typing import Any, Final, Self, TypeVar, final
+from typing import Any, Final, Self, TypeVar, cast, final
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
@@ -22,7 +23,7 @@ _T = TypeVar("_T")
 _PAGE: Final = 256
 """Number of records per read."""
 
-_SLICE: Final = 16
+_SLICE: Final = 64
 """Number of items that a subscriber takes at once."""
 
 _log = logging.getLogger("assistant_events.live")
@@ -106,31 +107,36 @@ class MemoryLive:
             self._forget_idle(topic)
 
     def _collect(self, topic: Topic, items: list[Record | LiveEvent], after: int) -> None:
-        was_quiet, topic.quiet = topic.quiet, False
+        # After a pause, in which another process may have begun the log anew, watched ones are looked at.
+        is_stale, topic.quiet = topic.quiet and topic.watchers > 0, False
         live: list[LiveEvent] = []
-        for item in items:
-            if not isinstance(item, Record):
-                live.append(item)
+        for cls, run in groupby(items, type):
+            if cls is not Record:
+                live += cast("Iterator[LiveEvent]", run)
                 continue
             if live:
                 topic.emit(live, after)
                 live = []
-            self._add_record(topic, item, was_quiet=was_quiet)
-            after = item.seq
+            records = list(cast("Iterator[Record]", run))
+            self._add_records(topic, records, is_stale=is_stale)
+            after = records[-1].seq
         if live:
             topic.collect(live, after)
 
-    def _add_record(self, topic: Topic, record: Record, *, was_quiet: bool) -> None:
+    def _add_records(self, topic: Topic, records: Sequence[Record], *, is_stale: bool) -> None:
         if topic.pending:
             self._flush(topic)
         known = topic.seq or 0
-        # After a pause, in which another process may have begun the log anew, watched ones are looked at.
-        if record.seq == known + 1 and not (was_quiet and topic.watchers):
-            topic.add_record(record)
-        elif record.seq > known:
-            self._catch_up(topic)  # or others have appended before it
-        elif record.seq == known and topic.last not in {None, place_of(record)}:
-            self._end(topic)
+        if records[0].seq <= known:
+            if any(record.seq == known and topic.last not in {None, place_of(record)} for record in records):
+                self._end(topic)
+                return
+            records = [record for record in records if record.seq > known]
+        if is_stale or [record.seq for record in records] != list(range(known + 1, known + 1 + len(records))):
+            if records:
+                self._catch_up(topic)  # or others have appended before them
+        else:
+            topic.add_records(records)
 
     def _flush(self, topic: Topic) -> None:
         if topic.timer is not None:
@@ -156,10 +162,12 @@ class MemoryLive:
                     await topic.change()
                 elif index >= topic.first:
                     start = index - topic.first
-                    for item in topic.items[start : start + _SLICE]:
-                        seq = item.seq if isinstance(item, Record) else seq
-                        index += 1
+                    given = topic.items[start : start + _SLICE]
+                    for item in given:
                         yield item
+                    index += len(given)
+                    last = given[-1]
+                    seq = last.seq if isinstance(last, Record) else last.after
                 elif seq < (topic.seq or 0):  # joins, or has fallen behind
                     for record in await self._read(topic, seq):
                         seq = record.seq
@@ -210,7 +218,7 @@ class MemoryLive:
         for record in records:
             if record.seq == (topic.seq or 0) + 1:
                 topic.flush()
-                topic.add_record(record)
+                topic.add_records((record,))
         return records
 
     async def _look(self, topic: Topic) -> None:

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from typing import Final, TypeAlias, final
 
 import attrs
 
 from assistant_events.errors import StoreError
-from assistant_events.events import Frame, LiveEvent, Record, ToolProgress
+from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record, ToolProgress
 from assistant_events.live.fragments import OpenFragments
 from assistant_events.stores.checkpoints import cut_delta, join_deltas
 from assistant_events.values.construct import constructor
@@ -152,15 +153,25 @@ class Topic:
     def add_live(self, events: Sequence[LiveEvent], after: int) -> None:
         """Emit live events that follow the record *after*."""
         seq, joined = self.seq or 0, join_deltas(events)
-        for piece in (joined,) if _size(joined) <= _MAX_FRAME_SIZE else _pieces(joined):
+        for piece in _pieces(joined):  # each with an index of its own
             if new := self.fragments.add(piece, self.next, after=after, is_last=after == seq):
-                self._add(_frame(session_id=self.session_id, after=seq, events=tuple(new)), _size(new))
+                self._add_frame(new, seq, _size(new))
+        self._trim()
 
-    def add_record(self, record: Record) -> None:
-        """Emit the next record."""
-        self.seq, self.last = record.seq, place_of(record)
-        self.fragments.apply(record)
-        self._add(record, 0)
+    def add_records(self, records: Sequence[Record]) -> None:
+        """Emit the next records, each behind what it ends and was not emitted."""
+        apply, is_watched, items = self.fragments.apply, self.watchers > 0, self.items
+        for record in records:
+            rest = apply(record)
+            if is_watched:
+                if rest is not None:
+                    for piece in (rest,) if len(rest.delta) <= _MAX_FRAME_SIZE else _cut(rest):
+                        self._add_frame((piece,), record.seq - 1, len(piece.delta))
+                items.append(record)
+        if records:
+            self.next += len(records)
+            self.seq, self.last = records[-1].seq, place_of(records[-1])
+            self._trim()
 
     def forget_open(self) -> None:
         """Forget what is open and pending."""
@@ -190,14 +201,16 @@ class Topic:
             self.timer.cancel()
         self._wake()
 
-    def _add(self, item: Record | Frame, size: int) -> None:
+    def _add_frame(self, events: Sequence[LiveEvent], after: int, size: int) -> None:
         self.next += 1
-        if not self.watchers:
-            return
-        self.items.append(item)
-        self.size += size
+        if self.watchers:
+            self.items.append(_frame(session_id=self.session_id, after=after, events=tuple(events)))
+            self.size += size
+
+    def _trim(self) -> None:
+        """Drop old items where they are too many, or too much text, and wake who waits for new ones."""
         if len(self.items) > 2 * _MAX_ITEMS:
-            self._drop(_MAX_ITEMS)
+            self._drop(len(self.items) - _MAX_ITEMS)
         while self.size > _MAX_SIZE:
             self._drop(1)
         self._wake()
@@ -226,27 +239,25 @@ class Topic:
         self.size -= sum([_size(item.events) for item in oldest if isinstance(item, Frame)])
 
 
-def _pieces(events: Sequence[LiveEvent]) -> Iterator[list[LiveEvent]]:
+def _pieces(events: Sequence[LiveEvent]) -> Sequence[Sequence[LiveEvent]]:
     """Cut events into the contents of frames."""
-    piece: list[LiveEvent] = []
+    if _size(events) <= _MAX_FRAME_SIZE:
+        return (events,)
+    pieces: list[list[LiveEvent]] = [[]]
     size = 0
-    for event in events:
-        for part in _cut(event):
-            if piece and size + _size([part]) > _MAX_FRAME_SIZE:
-                yield piece
-                piece, size = [], 0
-            piece.append(part)
-            size += _size([part])
-    if piece:
-        yield piece
+    parts = [(event,) if isinstance(event, ToolProgress) else _cut(event) for event in events]
+    for part in chain.from_iterable(parts):
+        size += _size((part,))
+        if pieces[-1] and size > _MAX_FRAME_SIZE:
+            pieces.append([])
+            size = _size((part,))
+        pieces[-1].append(part)
+    return pieces
 
 
-def _cut(event: LiveEvent) -> Iterator[LiveEvent]:
-    if isinstance(event, ToolProgress) or len(event.delta) <= _MAX_FRAME_SIZE:
-        yield event
-        return
-    for start in range(0, len(event.delta), _MAX_FRAME_SIZE):
-        yield cut_delta(event, start, start + _MAX_FRAME_SIZE)
+def _cut(delta: DeltaEvent) -> Iterator[DeltaEvent]:
+    for start in range(0, len(delta.delta), _MAX_FRAME_SIZE):
+        yield cut_delta(delta, start, start + _MAX_FRAME_SIZE)
 
 
 def _size(events: Sequence[LiveEvent]) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast, final
+from typing import final
 
-from assistant_events.events import DeltaEvent, ToolInputDelta
+from assistant_events.events import DeltaEvent
 from assistant_events.session.projection import Projection
+from assistant_events.stores.checkpoints import delta_of
 from assistant_events.values.buffers import Buffer
-from assistant_events.values.construct import constructor
 
 
 @final
@@ -43,15 +42,3 @@ class TextCursor:
     def advance(self, lengths: dict[Buffer[str], int]) -> None:
         """Note that as much has been handed on."""
         self._sizes, self.is_refused = lengths, False
-
-
-def delta_of(message_id: str, key: object, piece: str | bytes, start: int) -> DeltaEvent:
-    """Return a piece of checked text of an open fragment; see `Builder.open_text` for its *key*."""
-    if isinstance(key, str):
-        return _input_delta(message_id=message_id, call_id=key, offset=start, delta=piece)
-    cls = cast("type[DeltaEvent]", key)
-    make: Callable[..., DeltaEvent] = constructor(cls)  # type: ignore[arg-type]  # a union of classes
-    return make(message_id=message_id, offset=start, delta=piece)
-
-
-_input_delta: Callable[..., ToolInputDelta] = constructor(ToolInputDelta)

@@ -13,7 +13,8 @@ from assistant_events import events as ev
 from assistant_events.events import DeltaEvent, Event, LiveEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
-from assistant_events.values.construct import compiled, construction
+from assistant_events.values import JsonObject
+from assistant_events.values.construct import compiled, construction, constructor
 
 
 class Fragment(NamedTuple):
@@ -74,6 +75,13 @@ def cut_delta(delta: DeltaEvent, start: int, end: int | None = None) -> DeltaEve
     return with_piece(delta, delta.offset + start, delta.delta[start:end])
 
 
+def delta_of(message_id: str, key: object, piece: str | bytes, start: int) -> DeltaEvent:
+    """Return a piece of checked text of an open fragment; see `Builder.open_text` for its *key*."""
+    if isinstance(key, str):
+        return _INPUT_DELTA(message_id=message_id, call_id=key, offset=start, delta=piece)
+    return _DELTAS[cast("type[DeltaEvent]", key)](message_id=message_id, offset=start, delta=piece)
+
+
 def with_piece(delta: DeltaEvent, offset: int, piece: str | bytes) -> DeltaEvent:
     """Return *delta* with another offset and another piece, of text or bytes that were checked before."""
     return _WITH_PIECE[delta.__class__](delta, offset, piece)
@@ -88,6 +96,11 @@ def _piece_maker(cls: type) -> Callable[[DeltaEvent, int, str | bytes], DeltaEve
 
 
 _WITH_PIECE: Final = {cls: _piece_maker(cls) for cls in ev.DELTA_EVENTS}
+_DELTAS: Final[Mapping[type, Callable[..., DeltaEvent]]] = {
+    cls: constructor(cls)  # type: ignore[arg-type]  # a union of classes
+    for cls in ev.DELTA_EVENTS
+}
+_INPUT_DELTA: Final = _DELTAS[ev.ToolInputDelta]
 _CALL_ID: Final = attrgetter("call_id")
 
 
@@ -153,3 +166,30 @@ ENDS: Final[Mapping[type, str]] = {
     ev.CompactionFailed: ev.CompactionDelta.type,
 }
 _END_ALL: Final = (ev.StepRestarted, ev.StepEnded, ev.StepFailed)
+
+_CONTENTS: Final[Mapping[type, tuple[type, str]]] = {
+    ev.TextEnded: (ev.TextDelta, "text"),
+    ev.ReasoningEnded: (ev.ReasoningDelta, "text"),
+    ev.MediaEnded: (ev.MediaDelta, "data"),
+    ev.ToolInputEnded: (ev.ToolInputDelta, "text"),
+    ev.CompactionEnded: (ev.CompactionDelta, "text"),
+}
+"""By class of an event that ends a fragment, the class of its deltas, and the field with all of its content."""
+
+
+def rest_of(event: Event, start: int) -> DeltaEvent | None:
+    """Return what the end of a fragment has from *start* on; `None` for nothing, and for media that come whole."""
+    rest = _RESTS.get(event.__class__)
+    return None if rest is None else rest(event, start)
+
+
+def _rest_maker(cls: type, field: str) -> Callable[[Event, int], DeltaEvent | None]:
+    body, names = construction(cls)
+    call = ["call_id = ended.call_id"] if cls is ev.ToolInputDelta else []
+    read = [f"delta = (ended.{field} or '')[offset:]", "message_id = ended.message_id", *call]
+    nothing = "not (offset and delta)" if cls is ev.MediaDelta else "not delta"
+    code = [*read, f"if {nothing}:", "    return None", *body, "return made"]
+    return compiled("rest(ended, offset, extra=extra)", code, {**names, "extra": JsonObject()})
+
+
+_RESTS: Final = {ended: _rest_maker(cls, field) for ended, (cls, field) in _CONTENTS.items()}

@@ -206,9 +206,9 @@ async def _records_come_once_in_order(live: Live, store: MemoryStore) -> None:
     publisher.append(prompt())
     async with Watcher(live) as early:
         await early.up_to(publisher)
-        records = [publisher.store.append("s", [prompt(message_id=f"u{number}")])[0] for number in range(2, 6)]
-        for record in (records[1], records[0], records[3], records[0], records[2]):
-            live.publish("s", [record], after=record.seq - 1)
+        records = [publisher.store.append("s", [prompt(message_id=f"u{number}")])[0] for number in range(2, 8)]
+        for places in ((1,), (0,), (3,), (0,), (1, 3), (2,), (5,)):
+            live.publish("s", [records[place] for place in places], after=records[places[0]].seq - 1)
         await early.up_to(publisher)
         half = fold(list(store.read("s"))[:3])
         async with Watcher(live, start=half) as late, Watcher(live, session_id="other") as other:
@@ -303,17 +303,36 @@ def _text_of(watcher: Watcher, message_id: str) -> str:
 async def _all_is_flushed_before_an_end(live: Live, store: MemoryStore) -> None:
     publisher = Publisher(live, store)
     async with Watcher(live) as watcher:
-        for number in range(5):
+        # What of the text is published before the record with all of it; each time at once, and after a pause.
+        for number, pieces in enumerate([["all ", "of ", "it"], ["all of it"], ["all "], []] * 2):
             name = f"a{number}"
             publisher.begin(name)
             await watcher.up_to(publisher)
-            publisher.say("all ", "of ", message_id=name)
-            publisher.say("it", message_id=name)
+            publisher.say(*pieces[:-1], message_id=name)
+            publisher.say(*pieces[-1:], message_id=name)
+            if number >= 4:
+                await asyncio.sleep(1)
             publisher.append(ev.TextEnded(message_id=name, text="all of it"))
             await watcher.up_to(publisher)
-            deltas = [event for frame in watcher.frames for event in frame.events if event.message_id == name]
-            said = "".join([event.delta for event in deltas if isinstance(event, ev.TextDelta)])
-            same("all of it", said, "deltas before the end of their text")
+            same("all of it", _streamed(watcher, name), f"deltas before the end of their text, after {pieces}")
+        publisher.begin("b0")
+        publisher.say("some of it", message_id="b0")
+        publisher.append(ev.StepRestarted(message_id="b0", reason="again"))  # which has no text
+        await watcher.up_to(publisher)
+        same("some of it", _streamed(watcher, "b0"), "deltas before a restart")
+    after = publisher.seq
+    begun = store.append("s", [ev.StepStarted(message_id="c0", origin=origin()), ev.TextStarted(message_id="c0")])
+    async with Watcher(live) as watcher:
+        await watcher.up_to(publisher)
+        ended = store.append("s", [ev.TextEnded(message_id="c0", text="all of it")])
+        live.publish("s", [*begun, *ended], after=after)
+        await watcher.up_to(publisher)
+        same("all of it", _streamed(watcher, "c0"), "deltas, for one who has joined before their start was published")
+
+
+def _streamed(watcher: Watcher, message_id: str) -> str:
+    events = [event for frame in watcher.frames for event in frame.events if event.message_id == message_id]
+    return "".join([event.delta for event in events if isinstance(event, ev.TextDelta)])
 
 
 async def _slow_subscribers_get_what_they_lack(live: Live, store: MemoryStore) -> None:
