@@ -164,15 +164,15 @@ def test_many_short_parts_are_published_in_pieces():
     async def work():
         channel = Channel()
         session = await Session.open(MemoryStore(), "s1", live=channel)
-        async with session.decode(Scripted("a1"), [line(say="a") + line(said={})] * 100) as events:
+        async with session.decode(Scripted("a1"), [line(say="a") + line(said={})] * 200) as events:
             async for _ in events:
                 pass
         return channel
 
     counts = [len(items) for _, items in run(work()).published]
 
-    assert 2 + 2 * 100 == sum(counts)
-    assert max(counts) <= 64 + 2
+    assert 2 + 2 * 200 == sum(counts)
+    assert max(counts) <= 128 + 2
 
 
 def test_progress_is_published_in_its_place():

@@ -25,7 +25,7 @@ _frame: Callable[..., Frame] = constructor(Frame)
 _MAX_FRAME_SIZE: Final = 64 * 1024
 """Characters, or bytes of media, in one frame."""
 
-_MAX_ITEMS: Final = 128
+_MAX_ITEMS: Final = 256
 _MAX_SIZE: Final = 4 * _MAX_FRAME_SIZE
 """How many items, up to twice as many, and how much text of them, are kept for subscribers slower than others."""
 

@@ -13,8 +13,8 @@ from assistant_events.session.projection import Projection
 FLUSH_S: Final = 0.05
 """Seconds after which a session with an event loop publishes what has streamed."""
 
-_MAX_WAITING: Final = 64
-"""Number of items that are published at once, so that no subscriber falls behind for their number."""
+_MAX_WAITING: Final = 128
+"""Number of items that are published at once: with a delta for each the channel still keeps all of them."""
 
 
 @final
