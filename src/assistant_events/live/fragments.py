@@ -23,6 +23,7 @@ _CLOSING: Final = frozenset[type](
 )
 """Events that close more than the fragment that they name."""
 
+_KINDS: Final = {**STARTS, **ENDS}
 _INPUT: Final = ev.ToolInputDelta.type
 
 
@@ -49,11 +50,13 @@ class OpenFragments:
         # Any: it has a call where a fragment of its kind has one.
         event: Any = record.event
         cls, name, texts, rest = event.__class__, event.message_id, self._texts, None
-        if (kind := STARTS.get(cls)) is not None:
-            texts[name, kind, event.call_id if kind == _INPUT else ""] = _Text(record.seq)
-        elif (kind := ENDS.get(cls)) is not None:
-            text = texts.pop((name, kind, event.call_id if kind == _INPUT else ""), None)
-            rest = rest_of(event, 0 if text is None else text.length)
+        if (kind := _KINDS.get(cls)) is not None:
+            key = (name, kind, event.call_id if kind is _INPUT else "")
+            if cls in STARTS:
+                texts[key] = _Text(record.seq)
+            else:
+                text = texts.pop(key, None)
+                rest = rest_of(event, 0 if text is None else text.length)
         if cls in _CLOSING:
             self._settle(event, name, record.seq)
         messages = self._messages

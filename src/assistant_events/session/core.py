@@ -38,9 +38,9 @@ from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, check_options
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
-from assistant_events.session.receiver import Receivers, StreamReceiver
+from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
 from assistant_events.session.stopping import cancellation, stop_run
-from assistant_events.session.stream_calls import Ask, Stored, StreamCalls, Timers
+from assistant_events.session.stream_calls import Ask, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
 from assistant_events.values import Content, ContentInput, FinishReason, as_content
 
@@ -273,15 +273,15 @@ class Core(ABC, Generic[StreamT]):
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T: ...
 
     def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT:
-        async def store(receiver: StreamReceiver) -> Stored:
+        async def store(receiver: StreamReceiver) -> Accepted:
             # Live events do not wait for the store: no batch depends on them.
-            events = receiver.pass_live()
-            if events is None:
+            accepted = receiver.pass_live()
+            if accepted is None:
                 return await self._alone(self._keep(receiver, meta))
             if self._publisher is not None:
-                self._publisher.add_answer(events, (), self.seq)
+                self._publisher.add_answer(accepted.published, self.seq)
             self._has_streamed(())
-            return events, ()
+            return accepted
 
         streamed = None if self._publisher is None and self._checkpoint_s is None else self._has_streamed
         return self._stream_class(ask, client, StreamCalls(self._receivers, store, streamed, self._timers, self._hold))
@@ -391,7 +391,7 @@ class Core(ABC, Generic[StreamT]):
             await self._keep_snapshot()
         return records
 
-    async def _keep(self, receiver: StreamReceiver, meta: Meta) -> Stored:
+    async def _keep(self, receiver: StreamReceiver, meta: Meta) -> Accepted:
         """Store what *receiver* has, and return the events to pass on."""
         try:
             if receiver.sent is not None:
@@ -407,13 +407,13 @@ class Core(ABC, Generic[StreamT]):
         except Exception:
             receiver.parked = bool(receiver.pending)
             raise
-        events, places = receiver.accept(batch, records)
+        accepted = receiver.accept(batch, records)
         if self._publisher is not None:
-            self._publisher.add_answer(events, records, batch.after)
+            self._publisher.add_answer(accepted.published, batch.after)
         if not self._timers.are_set:
             self._has_streamed(())
         await self._keep_snapshot()
-        return events, places
+        return accepted
 
     @abstractmethod
     def _has_streamed(self, deltas: Sequence[LiveEvent]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, final
 
-from assistant_events.events import Event, LiveEvent, Record, ToolProgress
+from assistant_events.events import LiveEvent, Record
 from assistant_events.live.contract import Live
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.projection import Projection
@@ -55,28 +55,19 @@ class Publisher:
             self.publish(new, self._projection.seq)
         self._published.advance(self._published.lengths())
 
-    def add_answer(self, events: Sequence[Event], records: Sequence[Record], after: int) -> None:
+    def add_answer(self, items: Sequence[Record | LiveEvent], after: int) -> None:
         """
-        Take what was passed on of an answer, for `flush`. The channel gives what a record ends and was not published.
+        Keep items of an answer for `flush`. The channel gives what a record ends and was not published.
 
         Args:
-            events: In their order. The progress of calls is published in its place.
+            items: Records, and the progress of calls between them.
 
-            records: Those of the last durable ones. The records of those before have been published.
-
-            after: `seq` of the record before *records*.
+            after: `seq` of the record before the first of the records.
         """
-        waiting = self._waiting
-        if not waiting:
+        if not self._waiting:
             self._after = after
-        if ToolProgress not in map(type, events):
-            waiting += records
-        else:
-            known = sum([event.durable for event in events]) - len(records)
-            places = iter([None] * known + [*records])
-            items = [next(places) if event.durable else event for event in events]
-            waiting += [item for item in items if isinstance(item, Record | ToolProgress)]
-        if len(waiting) >= _MAX_WAITING:
+        self._waiting += items
+        if len(self._waiting) >= _MAX_WAITING:
             self._publish_waiting()
 
     def _publish_waiting(self) -> None:

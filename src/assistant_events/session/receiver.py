@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress
-from typing import Any, Final, cast, final
+from typing import Any, Final, NamedTuple, cast, final
 from weakref import WeakSet
 
 from assistant_events import events as ev
@@ -37,6 +37,19 @@ _REFUSALS: Final = frozenset({ErrorKind.NOT_FOUND, ErrorKind.INVALID_REQUEST})
 _log = logging.getLogger("assistant_events.session")
 
 
+class Accepted(NamedTuple):
+    """Events that were applied."""
+
+    events: Sequence[ev.Event]
+    """To pass on."""
+
+    seqs: Sequence[int]
+    """`seq` of the durable ones."""
+
+    published: Sequence[ev.Record | ev.LiveEvent]
+    """Records, and the progress of calls between them: text is published from the fold."""
+
+
 @final
 class StreamReceiver:
     """
@@ -63,6 +76,7 @@ class StreamReceiver:
         self._contested = False
         self._refusable = True  # nothing but the start of the first answer has come
         self._rival: str | None = None  # the message of another writer that began to answer first
+        self._durable_at: list[int] = []  # places among the pending events, as planned
         self._has_dropped = False  # some of the pending events would not have applied
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
 
@@ -162,7 +176,8 @@ class StreamReceiver:
         trial = self._projection.trial()
         stored = len(self._stored)  # so many are in the log already, from the first
         # Any: durable events. To narrow them by a call for each event would count.
-        new: list[Any] = [event for event in self.pending if event.durable][stored:]
+        self._durable_at = [at for at, event in enumerate(self.pending) if event.durable]
+        new: list[Any] = [self.pending[at] for at in self._durable_at[stored:]]
         kept = [trial.apply(event) in KEPT for event in new]
         if not all(kept):
             self._drop(new, [*([True] * stored), *kept])
@@ -188,47 +203,54 @@ class StreamReceiver:
         self.pending = []
         self.finished = True
 
-    def accept(self, batch: Batch, records: Sequence[ev.Record]) -> tuple[list[ev.Event], list[int]]:
-        """Apply the stored *records* of *batch*; return the events to pass on, and the `seq` of the durable ones."""
-        places, new = [*self._stored, *[record.seq for record in records]], iter(records)
+    def accept(self, batch: Batch, records: Sequence[ev.Record]) -> Accepted:
+        """Apply the stored *records* of *batch*, and what came between them."""
+        seqs = [*self._stored, *[record.seq for record in records]]
         self.message_ids.update([event.message_id for event in batch.events])
         if self._stored or self._has_dropped or not _EXPECTED.issuperset(map(type, self.pending)):
-            passed_on = self._apply_each(new)
+            accepted = self._apply_each(records, seqs)
         else:  # all of it is in place
-            passed_on = self.pending
-            self._projection.extend([next(new) if event.durable else event for event in passed_on])
-        self._refusable = self._refusable and all(isinstance(event, _STARTS) for event in passed_on)
+            accepted = Accepted(self.pending, seqs, records)
+            items: list[Any] = [*self.pending]  # Any: `extend` takes events and records
+            for at, record in zip(self._durable_at, records, strict=True):
+                items[at] = record
+            self._projection.extend(items)
+        self._refusable = self._refusable and all(isinstance(event, _STARTS) for event in accepted.events)
         self.pending = []
         self._stored = []
         self._has_dropped = False
         self.sent = None
         self.parked = False
         self._projection.committed(batch)
-        return passed_on, places
+        return accepted
 
-    def _apply_each(self, new: Iterator[ev.Record]) -> list[ev.Event]:
-        """Apply the pending events, the durable ones as their records; return those that are in place."""
-        stored = len(self._stored)
+    def _apply_each(self, records: Sequence[ev.Record], seqs: Sequence[int]) -> Accepted:
+        """Apply the pending events, the durable ones as their records, and take those that are in place."""
+        stored, new = len(self._stored), iter(records)
         passed_on: list[ev.Event] = []
+        published: list[ev.Record | ev.LiveEvent] = []
         for event in self.pending:
             if not is_durable(event):
                 if self._projection.apply(event) is Outcome.APPLIED:
                     passed_on.append(event)
+                    published += [event] if isinstance(event, ev.ToolProgress) else []
                 continue
             if stored:  # is applied already
                 stored -= 1
                 self.message_ids.add(event.message_id)
             else:
-                self._projection.apply(next(new))
+                published.append(record := next(new))
+                self._projection.apply(record)
             passed_on.append(event)
-        return passed_on
+        return Accepted(passed_on, seqs, published)
 
-    def pass_live(self) -> list[ev.LiveEvent] | None:
-        """Return the events to pass on when all pending ones are live; `None` when some have to be stored first."""
+    def pass_live(self) -> Accepted | None:
+        """Apply the pending events when all are live; `None` when some have to be stored first."""
         if not _LIVE.issuperset(map(type, self.pending)):
             return None
-        pending, self.pending = cast("list[ev.LiveEvent]", self.pending), []
-        return [event for event in pending if self._projection.apply(event) is Outcome.APPLIED]
+        accepted = self._apply_each((), ())
+        self.pending = []
+        return accepted
 
     # -- what others write
 

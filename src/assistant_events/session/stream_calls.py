@@ -9,12 +9,9 @@ from typing import Protocol, TypeAlias, final
 import attrs
 
 from assistant_events.adapters.encoder import Encoded
-from assistant_events.events import Event, LiveEvent
+from assistant_events.events import LiveEvent
 from assistant_events.session.answers import Source
-from assistant_events.session.receiver import Receivers, StreamReceiver
-
-Stored: TypeAlias = tuple[Sequence[Event], Sequence[int]]
-"""Events to pass on, and the `seq` of the durable ones."""
+from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
 
 
 class Hold(Protocol):
@@ -49,7 +46,7 @@ class StreamCalls:
 
     receivers: Receivers
 
-    store: Callable[[StreamReceiver], Awaitable[Stored]]
+    store: Callable[[StreamReceiver], Awaitable[Accepted]]
     """Stores what a receiver has, as far as that is durable."""
 
     streamed: Callable[[Sequence[LiveEvent]], None] | None

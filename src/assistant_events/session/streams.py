@@ -107,8 +107,8 @@ class AnswerStream:
             source, self.request = await self._ask(True)
             receiver.ask_again(source, refusal)
             return (), iter(())
-        events, places = await self._calls.store(receiver)
-        return events, iter(places)
+        accepted = await self._calls.store(receiver)
+        return accepted.events, iter(accepted.seqs)
 
     @property
     def _target(self) -> object:
