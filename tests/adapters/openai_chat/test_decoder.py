@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from assistant_events import ErrorKind, FinishReason, Usage, fold
+from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
 from assistant_events.messages import MessageStatus, PartStatus
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
@@ -637,6 +638,45 @@ def test_fields_of_a_chunk_that_are_named_like_its_parts():
     body = answer(D(content="a", chunk={"choice": [1], "message": "x"}), T("b"))
 
     assert "ab" == message(body).text
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        lambda at: {"id": f"c-{at}", "choices": [{"index": 0, "delta": {"content": f"t{at}"}}]},
+        lambda at: {"id": "c-1", "object": "text_completion", "choices": [{"index": 0, "text": f"t{at}"}]},
+        lambda at: {
+            "id": "c-1",
+            "choices": [
+                {
+                    "index": 0,
+                    "delta": {
+                        "tool_calls": [{"index": 0, "id": "call_1", "function": {"name": "f", "arguments": f"t{at}"}}]
+                    },
+                }
+            ],
+        },
+    ],
+    ids=["another id in each chunk", "legacy completion", "id of the call in each chunk"],
+)
+def test_frames_that_take_the_fast_path(chunk, monkeypatch):
+    """
+    Frames that differ in their text, and in what means nothing, are not decoded one by one.
+    """
+    decoded = []
+    on_event = OpenAIChatDecoder.on_event
+    monkeypatch.setattr(
+        OpenAIChatDecoder, "on_event", lambda self, event: (decoded.append(event), on_event(self, event))
+    )
+    last = {"id": "c-1", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    body = stream(*map(chunk, range(50)), last, DONE)
+    plain = DIALECT.decoder("a1")
+    plain.fast = False
+    expected = plain.feed(body) + plain.close()
+    decoded.clear()
+
+    assert expected == events(body)
+    assert len(decoded) <= 5
 
 
 def test_facts_that_change_on_the_fast_path():

@@ -35,6 +35,7 @@ from assistant_events.adapters.tables import names
 from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent, write_json
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
+_COMPLETION: Final[Path] = ("choices", 0, "text")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
 
 _MESSAGE: Final = words.CONTENTS | {"role"}
@@ -55,7 +56,7 @@ class OpenAIChatDecoder(DecoderBase):
             "format text summary signature thinking closed"
         ),
         number=(*_DELTA, "tool_calls", 0, "index"),
-        loose={"created", "obfuscation", "p"},
+        loose={"id", "created", "obfuscation", "p"},  # Groq's agents send another id with each chunk
         counted={"usage"},  # vLLM sends the counts so far with each delta
         copies=tuple([(*_DELTA, field) for field in words.REASONING]),  # OpenRouter sends reasoning twice
     )
@@ -70,7 +71,7 @@ class OpenAIChatDecoder(DecoderBase):
         """The item of `reasoning_details` that is open, as a reasoning."""
 
         self._finish_reason: str | None = None
-        self._is_document = self._has_refusal = False
+        self._is_document = self._is_completion = self._has_refusal = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
         self._audio: dict[str, Any] = {}
         """The state of the audio."""
@@ -129,6 +130,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
+        self._is_completion = not self._is_document and not mapping(choice, "delta")
         delta = mapping(choice, "message" if self._is_document else "delta") or {"content": choice.get("text")}
         self.learn_details(choice, words.CHOICE, level="choice")
         self.learn_details(delta, _MESSAGE, level="message")
@@ -250,7 +252,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._end_detail()
         add = self.recorder.reasoning if field in words.REASONING else self.recorder.text
         add(text, key=key, state={} if field == "content" else {"field": field})
-        self._offer((*_DELTA, field), key)
+        self._offer(_COMPLETION if self._is_completion else (*_DELTA, field), key)
 
     def _on_annotation(self, annotation: Fields) -> None:
         """Read a source of the text, or a file that the server has parsed."""
