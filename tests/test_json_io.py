@@ -293,13 +293,16 @@ WRAPPERS = ['["]",%s]', '["\\\\","]",%s]', '["\\\\\\"]",%s]', '{"[{":0,"}]":%s}'
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 @pytest.mark.parametrize("limit", [64, 200])
-def test_brackets_inside_of_strings_are_no_levels(wrapper, limit):
+@pytest.mark.parametrize("siblings", [0, 1_500], ids=["narrow", "wide"])
+def test_brackets_inside_of_strings_are_no_levels(wrapper, limit, siblings):
     """
     They neither hide the depth of a document that is deeper than the limit, nor add to that of one at the limit.
     """
     text = "0"
-    for _ in range(limit):
+    for _ in range(limit - (siblings > 0)):
         text = wrapper.replace("%s", text)
+    if siblings:
+        text = f"[{'[],' * siblings}{text}]"
     for document in (text, text.encode()):
         assert json.loads(text) == read_json(document, max_depth=limit)
         with pytest.raises(JsonError, match=f"^nested deeper than {limit - 1} levels$"):

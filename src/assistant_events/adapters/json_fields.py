@@ -15,7 +15,7 @@ from typing_extensions import TypeIs
 
 from assistant_events.errors import JsonError
 from assistant_events.values import MAX_DEPTH, JsonObject, read_json, thaw, write_json
-from assistant_events.values.json_values import own_object
+from assistant_events.values.json_values import own_lazily
 from assistant_events.values.text import joined_pairs, valid_text
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -173,13 +173,11 @@ def taken_object(fields: Fields, key: str) -> JsonObject:
     """
     Return an object as frozen JSON, without a copy where it is plain; an empty one when there is none.
 
-    The object of an event belongs to its decoder, which must not read it afterwards.
+    The object of an event belongs to its decoder, which must not read it afterwards. It is frozen when something looks
+    into it.
     """
     value = fields.get(key)
-    if type(value) is dict:
-        taken: JsonObject = own_object(value, JsonObject)
-        return taken
-    return JsonObject(mapping(fields, key))
+    return own_lazily(value) if type(value) is dict else JsonObject(mapping(fields, key))
 
 
 def mappings(fields: Fields, key: str) -> list[Fields]:

@@ -154,6 +154,9 @@ class LazyObject(JsonObject):
         object.__setattr__(self, "__class__", JsonObject)
         return items
 
+    def __len__(self) -> int:
+        return len(items_of(self))
+
 
 JsonValue: TypeAlias = bool | int | float | str | tuple["JsonValue", ...] | JsonObject | None
 """A frozen JSON value. Floats are finite."""
