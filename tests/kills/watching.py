@@ -55,7 +55,7 @@ class Page:
         while True:
             shown = await asyncio.to_thread(self.shown)
             assert shown["faults"] + shown["refused"] == [], shown
-            if logged_as_shown(store, session_id) == canonical(json.loads(shown["transcript"])):
+            if logged_as_shown(store, session_id) == canonical(without_progress(json.loads(shown["transcript"]))):
                 return shown
             await asyncio.sleep(0.02)
 
@@ -65,3 +65,16 @@ def logged_as_shown(store, session_id):
     Return what Python makes of the log, as a page shows it.
     """
     return canonical(document_of(fold(store.read(session_id))))
+
+
+def without_progress(document):
+    """
+    Return the document of a page without the progress of calls that have no result: it is live, and in no log.
+
+    A page that was shown it keeps it after the process has died, until the call is answered.
+    """
+    for message in document["messages"]:
+        for part in message.get("parts", ()):
+            if part["type"] == "tool" and part["status"] == "called":
+                part.pop("output", None)
+    return document
