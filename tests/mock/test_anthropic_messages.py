@@ -83,6 +83,20 @@ def test_a_document():
     } == found.document
 
 
+def test_the_usage_of_calls():
+    """
+    The inputs of calls count as written, and results as read.
+    """
+    call = {"id": "toolu_1", "name": "rain", "input": {"city": "Oslo"}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "sunny"}
+    fixtures = {"Hello": {"calls": [{"id": "toolu_1", "name": "rain", "arguments": {"city": "Oslo"}}]}, "": "Fine"}
+    found = posted(fixtures, body())
+    after = posted(fixtures, body("Hello", model({"type": "tool_use", **call}), user(result)))
+
+    assert 4 == found.document["usage"]["output_tokens"]  # {"city":"Oslo"}
+    assert 3 == after.document["usage"]["input_tokens"]  # Hellosunny
+
+
 def test_a_stream():
     """
     A stream has one frame for each event, named by its type.

@@ -104,6 +104,19 @@ def test_a_document():
     } == found.document
 
 
+def test_the_usage_of_calls():
+    """
+    The inputs of calls count as written, and results as read.
+    """
+    call = {"toolUseId": "tooluse_1", "name": "rain", "input": {"city": "Oslo"}}
+    result = {"toolUseId": "tooluse_1", "content": [{"text": "sunny"}]}
+    found = posted({"Hello": {"calls": [{"id": "tooluse_1", "name": "rain", "arguments": {"city": "Oslo"}}]}}, body())
+    after = anything(body("Hello", model({"toolUse": call}), user({"toolResult": result}), **TOOLS))
+
+    assert 4 == found.document["usage"]["outputTokens"]  # {"city":"Oslo"}
+    assert 3 == after.document["usage"]["inputTokens"]  # Hellosunny
+
+
 def test_a_stream():
     """
     `converse-stream` answers with binary frames: texts have no start, and the usage is last.

@@ -515,3 +515,12 @@ def message_of(exchange, *, stream):
         decoder = OpenAIChatDecoder("m")
         return fold([*decoder.feed(exchange.body), *decoder.close()]).last
     return fold(OpenAIChatDecoder.decode_resource(exchange.document, "m")).last
+
+
+def test_arguments_of_a_call_without_any():
+    """
+    The empty text that a fixture's call without arguments has is accepted when it comes back.
+    """
+    found = posted(anything(), body(USER, calling(named(arguments="")), RESULT))
+
+    assert 200 == found.status

@@ -379,9 +379,9 @@ def changed_frame(
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Yield all texts of a conversation or an answer in any form: strings, and those under `text` and `content`."""
+    """Yield all texts of a conversation or an answer in any form: strings, and those of texts, contents and results."""
     if is_object(value):
-        for key in ("text", "content"):
+        for key in ("text", "content", "output", "toolResult"):
             yield from texts_of(value.get(key))
     elif is_array(value):
         for item in value:

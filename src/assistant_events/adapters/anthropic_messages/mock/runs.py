@@ -14,7 +14,7 @@ from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
-from assistant_events.values import thaw
+from assistant_events.values import thaw, write_json
 
 _MODEL: Final = "claude-opus-5-5"
 """The model of an answer to a request that names none, as a lenient mock accepts."""
@@ -124,6 +124,8 @@ class Run(DocumentRun[Prepared]):
 def _texts_of_answer(answer: Answer) -> Iterator[str]:
     for block in answer.content:
         yield from texts_of([block.get("text"), block.get("thinking")])
+        if "input" in block:
+            yield write_json(block["input"]).decode()
 
 
 def error_body(kind: str, message: str) -> dict[str, Any]:

@@ -124,6 +124,8 @@ class Run(DocumentRun[Prepared]):
 def _texts_of_answer(answer: Answer) -> Iterator[str]:
     for block in answer.content:
         yield from texts_of([block.get("text"), mapping(block, "reasoningContent").get("reasoningText")])
+        if "input" in (call := mapping(block, "toolUse")):
+            yield write_json(call["input"]).decode()
 
 
 def _drop_usage(event: dict[str, Any]) -> None:
