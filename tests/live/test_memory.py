@@ -6,6 +6,8 @@ import asyncio
 import gc
 import json
 import logging
+import threading
+import time
 import weakref
 from contextlib import aclosing
 
@@ -557,6 +559,35 @@ def test_a_log_that_begins_anew_while_it_is_read():
     run(work())
 
     assert {"u"} == {record.event.message_id[0] for record in got}
+
+
+def test_the_store_may_be_closed_after_the_block():
+    """
+    The end of the block waits for what the channel still reads in a thread.
+    """
+    reads, begins = [], threading.Event()
+
+    class Slow(MemoryStore):
+        never_waits = False
+
+        def seqs(self, session_ids):
+            reads.append("begins")
+            begins.set()
+            time.sleep(0.2)
+            reads.append("ends")
+            return super().seqs(session_ids)
+
+    async def work():
+        store = Slow()
+        store.append("s", [prompt()])
+        async with MemoryLive(store, poll_s=0.01) as live:
+            items = live.subscribe("s")
+            await anext(items)
+            await asyncio.to_thread(begins.wait, 60)
+            await items.aclose()
+        return list(reads)
+
+    assert ["begins", "ends"] == asyncio.run(work())
 
 
 def test_a_record_of_another_log_at_the_end_of_this_one():

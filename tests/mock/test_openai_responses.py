@@ -90,6 +90,16 @@ def test_a_document():
     assert (4, 2, 6) == tuple(found["usage"][key] for key in ("input_tokens", "output_tokens", "total_tokens"))
 
 
+def test_results_count_as_input():
+    """
+    The usage has the text of results, also of a turn of nothing else.
+    """
+    call = {"type": "function_call", "call_id": "c1", "name": "rain", "arguments": "{}"}
+    result = {"type": "function_call_output", "call_id": "c1", "output": "sunny"}
+
+    assert 2 == posted(anything(), body([call, result])).document["usage"]["input_tokens"]
+
+
 def test_a_stream_ends_with_its_document():
     """
     The last event has the response that a unary answer would be, but for ids of its own.

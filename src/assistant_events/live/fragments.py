@@ -51,7 +51,7 @@ class OpenFragments:
         event: Any = record.event
         cls, name, texts, rest = event.__class__, event.message_id, self._texts, None
         if (kind := _KINDS.get(cls)) is not None:
-            key = (name, kind, event.call_id if kind is _INPUT else "")
+            key = (name, kind, event.call_id if kind == _INPUT else "")
             if cls in STARTS:
                 texts[key] = _Text(record.seq)
             else:

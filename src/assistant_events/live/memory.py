@@ -73,6 +73,9 @@ class MemoryLive:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if isinstance(self._store, AsyncStore):
+            with suppress(StoreError):  # it is closed
+                await self._store.run(bool)  # what its thread still reads has ended: the store may be closed
 
     # -- publishing
 
@@ -132,9 +135,10 @@ class MemoryLive:
                 self._end(topic)
                 return
             records = [record for record in records if record.seq > known]
+            if not records:
+                return
         if is_stale or [record.seq for record in records] != list(range(known + 1, known + 1 + len(records))):
-            if records:
-                self._catch_up(topic)  # or others have appended before them
+            self._catch_up(topic)  # or others have appended before them
         else:
             topic.add_records(records)
 

@@ -159,7 +159,7 @@ class Topic:
         self._trim()
 
     def add_records(self, records: Sequence[Record]) -> None:
-        """Emit the next records, each behind what it ends and was not emitted."""
+        """Emit the next records, one at least, each behind what it ends and was not emitted."""
         apply, is_watched, items = self.fragments.apply, self.watchers > 0, self.items
         for record in records:
             rest = apply(record)
@@ -168,10 +168,9 @@ class Topic:
                     for piece in (rest,) if len(rest.delta) <= _MAX_FRAME_SIZE else _cut(rest):
                         self._add_frame((piece,), record.seq - 1, len(piece.delta))
                 items.append(record)
-        if records:
-            self.next += len(records)
-            self.seq, self.last = records[-1].seq, place_of(records[-1])
-            self._trim()
+        self.next += len(records)
+        self.seq, self.last = records[-1].seq, place_of(records[-1])
+        self._trim()
 
     def forget_open(self) -> None:
         """Forget what is open and pending."""

@@ -14,7 +14,7 @@ FLUSH_S: Final = 0.05
 """Seconds after which a session with an event loop publishes what has streamed."""
 
 _MAX_WAITING: Final = 128
-"""Number of items that are published at once: with a delta for each the channel still keeps all of them."""
+"""So many items do not wait for the next flush: with a delta for each the channel still keeps all of them."""
 
 
 @final

@@ -14,7 +14,7 @@ from assistant_events.events import DeltaEvent, Event, LiveEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
 from assistant_events.values import JsonObject
-from assistant_events.values.construct import compiled, construction, constructor
+from assistant_events.values.construct import MadeOnce, compiled, construction, constructor
 
 
 class Fragment(NamedTuple):
@@ -78,7 +78,7 @@ def cut_delta(delta: DeltaEvent, start: int, end: int | None = None) -> DeltaEve
 def delta_of(message_id: str, key: object, piece: str | bytes, start: int) -> DeltaEvent:
     """Return a piece of checked text of an open fragment; see `Builder.open_text` for its *key*."""
     if isinstance(key, str):
-        return _INPUT_DELTA(message_id=message_id, call_id=key, offset=start, delta=piece)
+        return _DELTAS[ev.ToolInputDelta](message_id=message_id, call_id=key, offset=start, delta=piece)
     return _DELTAS[cast("type[DeltaEvent]", key)](message_id=message_id, offset=start, delta=piece)
 
 
@@ -95,12 +95,9 @@ def _piece_maker(cls: type) -> Callable[[DeltaEvent, int, str | bytes], DeltaEve
     )
 
 
-_WITH_PIECE: Final = {cls: _piece_maker(cls) for cls in ev.DELTA_EVENTS}
-_DELTAS: Final[Mapping[type, Callable[..., DeltaEvent]]] = {
-    cls: constructor(cls)  # type: ignore[arg-type]  # a union of classes
-    for cls in ev.DELTA_EVENTS
-}
-_INPUT_DELTA: Final = _DELTAS[ev.ToolInputDelta]
+# Compiled when they are first needed, not at import.
+_WITH_PIECE: Final = MadeOnce(_piece_maker)
+_DELTAS: Final[MadeOnce[type[DeltaEvent], Callable[..., DeltaEvent]]] = MadeOnce(constructor)  # type: ignore[arg-type]  # a cached function
 _CALL_ID: Final = attrgetter("call_id")
 
 
@@ -179,11 +176,12 @@ _CONTENTS: Final[Mapping[type, tuple[type, str]]] = {
 
 def rest_of(event: Event, start: int) -> DeltaEvent | None:
     """Return what the end of a fragment has from *start* on; `None` for nothing, and for media that come whole."""
-    rest = _RESTS.get(event.__class__)
-    return None if rest is None else rest(event, start)
+    cls = event.__class__
+    return _RESTS[cls](event, start) if cls in _CONTENTS else None
 
 
-def _rest_maker(cls: type, field: str) -> Callable[[Event, int], DeltaEvent | None]:
+def _rest_maker(ended: type) -> Callable[[Event, int], DeltaEvent | None]:
+    cls, field = _CONTENTS[ended]
     body, names = construction(cls)
     call = ["call_id = ended.call_id"] if cls is ev.ToolInputDelta else []
     read = [f"delta = (ended.{field} or '')[offset:]", "message_id = ended.message_id", *call]
@@ -192,4 +190,4 @@ def _rest_maker(cls: type, field: str) -> Callable[[Event, int], DeltaEvent | No
     return compiled("rest(ended, offset, extra=extra)", code, {**names, "extra": JsonObject()})
 
 
-_RESTS: Final = {ended: _rest_maker(cls, field) for ended, (cls, field) in _CONTENTS.items()}
+_RESTS: Final = MadeOnce(_rest_maker)

@@ -130,8 +130,9 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
-        self._is_completion = not self._is_document and not mapping(choice, "delta")
-        delta = mapping(choice, "message" if self._is_document else "delta") or {"content": choice.get("text")}
+        delta = mapping(choice, "message" if self._is_document else "delta")
+        self._is_completion = not delta
+        delta = delta or {"content": choice.get("text")}
         self.learn_details(choice, words.CHOICE, level="choice")
         self.learn_details(delta, _MESSAGE, level="message")
         for key in words.RETURNED:
