@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from assistant_events import TextDelta
-from assistant_events.adapters import AwsEventStream, load_dialect
+from assistant_events.adapters import AwsEventStream, JsonLines, load_dialect
 from assistant_events.adapters.fast_path import DeltaFastPath
 from assistant_events.adapters.frame_templates import FrameTemplate
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
@@ -546,3 +546,33 @@ def test_the_noise_takes_the_fast_path(taken):
         made.feed(noisy(b"".join(map(frame, wire)), Random(seed)))
 
     assert 800 < len(taken) <= 970
+
+
+NUMBERED = {
+    "anthropic-messages": ("index", {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "a"}}),
+    "bedrock-converse": ("contentBlockIndex", {"delta": {"reasoningContent": {"text": "a"}}}),
+    "gemini-interactions": ("index", {"event_type": "step.delta", "delta": {"type": "text", "text": "a"}}),
+    "openai-responses": ("output_index", {"type": "response.output_text.delta", "content_index": 0, "delta": "a"}),
+}
+
+
+@pytest.mark.parametrize("is_live", [False, True], ids=["at once", "one by one"])
+@pytest.mark.parametrize("name", NUMBERED)
+def test_frames_without_a_number_among_those_of_item_0(name, is_live):
+    """
+    They are of another item, whichever of them a template was learned from.
+    """
+    key, frame = NUMBERED[name]
+    numbers = [0] * 8 + [None] + [0] * 2 + [None] * 8 + [0] * 2 + [1, None, 0, None, None, 0]
+    frames = [frame if number is None else {key: number, **frame} for number in numbers]
+    if name == "bedrock-converse":
+        frames = [{"contentBlockDelta": each} for each in frames]
+    lines = [write_json(each) + b"\n" for each in frames]
+    results = []
+    for fast in (True, False):
+        tried = load_dialect(name).decoder("a1", framing=JsonLines)
+        tried.fast = fast
+        given = [tried.feed(line) for line in (lines if is_live else [b"".join(lines)])]
+        results.append(([event for each in given for event in each] + tried.close(), tried.notes))
+
+    assert results[1] == results[0]

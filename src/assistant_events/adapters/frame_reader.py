@@ -179,7 +179,7 @@ class FrameReader(ABC):
         fragment: Continued | None,
         *,
         kind: Hashable = None,
-        number: int = 0,
+        number: int | None = None,
         texts: list[Any] | None = None,
     ) -> None:
         """
@@ -198,7 +198,7 @@ class FrameReader(ABC):
 
             kind: A key for frames with the same constant bytes, such as the type of the delta.
 
-            number: Number of the item, when *event* is `None`.
+            number: Number of the item, when *event* is `None`; `None` where its frames have none.
 
             texts: A list that gets the text of each frame.
         """
@@ -207,17 +207,20 @@ class FrameReader(ABC):
             return
         if not callable(fragment) and (fragment.held or fragment.kind not in DELTAS):
             return
-        left, learner = self._left, self._learners.get(kind)
-        payload = self.payload
+        left, payload = self._left, self.payload or b""
         if event is not None:
-            number = self.delta_frames.number_in(event) or 0
-            if payload is None or not 0 <= number < NUMBER_LIMIT:
-                return
+            number = self.delta_frames.number_in(event)
+        # Frames without a number are of another item than those with 0.
+        key, number = (kind, number is None), number or 0
+        if not 0 <= number < NUMBER_LIMIT or (event is not None and not payload):
+            return
+        learner = self._learners.get(key)
+        if event is not None:
             if learner is None:
-                learner = self._learners[kind] = TemplateLearner()
+                learner = self._learners[key] = TemplateLearner()
             if learner.template is None or (left is not None and left.is_for(learner, number, fragment)):
                 learner.observe(lambda: self._learn_frame(payload, event, path))
-        if learner is None or learner.template is None or not 0 <= number < NUMBER_LIMIT:
+        if learner is None or learner.template is None:
             return
         if left is not None and left.is_for(learner, number, fragment):
             left.resume()

@@ -241,7 +241,7 @@ class BedrockConverseDecoder(DecoderBase):
     def _offer(self, event: Fields | None, path: tuple[str, ...], block: _Block, index: int | None = None) -> None:
         if event is None and index is None:
             return  # one of several texts in a frame
-        self.offer_fast_path(event, (*_DELTA, *path), self.recorder.open_of(block), kind=path, number=index or 0)
+        self.offer_fast_path(event, (*_DELTA, *path), self.recorder.open_of(block), kind=path, number=index)
 
     def _begun(self, block: _Block) -> _Block:
         """Begin a text or reasoning before its facts are kept: its text may come later, or never."""

@@ -308,7 +308,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         if not delta:
             return
         kind = vocabulary.delta_type(delta) or ""
-        index = self._index(event)
+        given = index = self._index(event)
         if index is None:
             self.note("no-index", "a delta without an index was taken for the step that is open")
             latest = self._latest_open()
@@ -317,7 +317,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
-        if kind == step.usual_delta:
+        if kind == step.usual_delta and given is not None:  # each of the others has a note
             self._continue(step, kind, name, index, event)
 
     def _continue(self, step: StepDecoder, kind: str, name: str, index: Index, event: Fields | None) -> None:

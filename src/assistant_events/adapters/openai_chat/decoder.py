@@ -211,7 +211,7 @@ class OpenAIChatDecoder(DecoderBase):
             return  # another one like it is another call
         self._offer(_ARGUMENTS, call, ident)
         if ident is not None and self._frame is not None:
-            opened, number = self.recorder.open_of(call), integer(item, "index") or 0
+            opened, number = self.recorder.open_of(call), integer(item, "index")
             self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, None), number=number)
 
     def _on_detail(self, piece: Fields) -> None:
