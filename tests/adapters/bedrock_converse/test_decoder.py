@@ -726,3 +726,17 @@ def test_the_type_of_a_call():
 
     assert [{"i": 0}, {"i": 1, "type": "bash_tool_use"}] == [thaw(each.state) for each in (call, other)]
     assert not call.provider_executed
+
+
+@pytest.mark.parametrize("type_", [[1], {"a": 1}, 7])
+def test_a_type_that_is_no_word(type_):
+    """
+    A call and a result whose type is no text keep it as it is.
+    """
+    call = {"toolUseId": "t1", "name": "f", "type": "server_tool_use"}
+    body = answer(B(0, toolUse=call), X(0), B(1, toolResult={"toolUseId": "t1", "type": type_}), X(1))
+    decoder = DIALECT.decoder("a1")
+    found = fold(decoder.feed(body) + decoder.close()).last
+
+    assert None is decoder.failure
+    assert type_ == thaw(found.tool_calls[0].result_state)["type"]

@@ -304,7 +304,7 @@ class _Block:
 def _state(fields: Fields) -> dict[str, Any]:
     """Return the fields of a call or a result that events have no words for."""
     kept = {key: value for key, value in fields.items() if key not in words.OWN_FIELDS | words.RESERVED}
-    return {key: value for key, value in kept.items() if key != "type" or value not in words.CALL_TYPES}
+    return {key: value for key, value in kept.items() if key != "type" or string(kept, key) not in words.CALL_TYPES}
 
 
 def _content(item: object) -> Content | None:
