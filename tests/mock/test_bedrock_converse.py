@@ -237,6 +237,10 @@ THINKING = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "bu
 LOOP = ("Hi", model(CALL), user(RESULT))
 
 REFUSED = {
+    "a result of JSON that is no object": (
+        body("Hi", model(CALL), user({"toolResult": {"toolUseId": "tooluse_1", "content": [{"json": "sunny"}]}})),
+        "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid.",
+    ),
     "no messages": ({}, "Value null at 'messages' failed to satisfy constraint: Member must not be null"),
     "messages of a wrong type": ({"messages": "Hi"}, "Value 'Hi' at 'messages' failed to satisfy constraint"),
     "empty messages": ({"messages": []}, "A conversation must start with a user message."),

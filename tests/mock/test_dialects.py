@@ -9,7 +9,9 @@ from assistant_events.errors import FixtureError
 from assistant_events.mock import load_mock
 from assistant_events.mock.fixture_files import load_fixtures
 
-from .asgi import followed
+from .asgi import asked, followed
+
+HEADERS = {"x-goog-api-key": "secret", "authorization": "Bearer secret", "anthropic-version": "2023-06-01"}
 
 TOOL_USE = {"type": "tool_use", "id": "c1", "name": "rain", "input": {}}
 CONVERSE_CALL = {"toolUse": {"toolUseId": "c1", "name": "rain", "input": {}}}
@@ -168,3 +170,154 @@ def test_an_answer_in_events(dialect, body, stream):
     found, _ = followed(dialect, {"events": EVENTS}, {**body, "stream": stream})
 
     assert ("Hi", FinishReason.LENGTH, None) == (found.text, found.finish_reason, found.error)
+
+
+def body_of(dialect):
+    """Return a request without what its address has."""
+    address = {"bedrock-converse": {"modelId"}, "gemini-generate-content": {"model"}}.get(dialect, set())
+    return {key: value for key, value in REQUESTS[dialect].items() if key not in address}
+
+
+def provider_of(dialect, *fixtures):
+    return load_mock(dialect).provider({"version": 1, "fixtures": list(fixtures)})
+
+
+COUNTS = {
+    "anthropic-messages": ("/v1/messages/count_tokens", {"model": "m", "messages": PROMPT}, {"input_tokens": 2}),
+    "bedrock-converse": (
+        "/model/m/count-tokens",
+        {"input": {"converse": {"messages": [{"role": "user", "content": [{"text": "Hello"}]}]}}},
+        {"inputTokens": 2},
+    ),
+    "gemini-generate-content": (
+        "/v1beta/models/m:countTokens",
+        {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]},
+        {"totalTokens": 2, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 2}]},
+    ),
+    "gemini-generate-content with a whole request": (
+        "/v1beta/models/m:countTokens",
+        {
+            "generateContentRequest": {
+                "model": "models/m",
+                "contents": [{"role": "user", "parts": [{"text": "Hello"}]}],
+                "system_instruction": {"parts": [{"text": "Be brief"}]},
+            }
+        },
+        {"totalTokens": 4, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 4}]},
+    ),
+    "gemini-generate-content with the result of a call": (
+        "/v1beta/models/gemini-2.5-pro:countTokens",
+        {
+            "contents": [
+                {"role": "user", "parts": [{"text": "Hello"}]},
+                {"role": "model", "parts": [{"functionCall": {"name": "rain"}}]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "rain", "response": {"output": "sunny"}}}]},
+            ]
+        },
+        {"totalTokens": 6, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 6}]},  # and {"output":"sunny"}
+    ),
+    "openai-responses": (
+        "/v1/responses/input_tokens",
+        {"model": "m", "input": "Hello"},
+        {"object": "response.input_tokens", "input_tokens": 2},
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "path", "body", "expected"), [(key.split()[0], *COUNTS[key]) for key in COUNTS])
+def test_a_count_of_tokens(dialect, path, body, expected):
+    """
+    The tokens of a request are counted without an answer of a fixture: one for four characters. Anything else is
+    refused.
+    """
+    provider = provider_of(dialect)
+    found = asked(provider, "POST", path, body, HEADERS)
+
+    assert (200, expected) == (found.status, found.document)
+    assert 400 == asked(provider, "POST", path, {}, HEADERS).status
+
+
+ENDS = {
+    "anthropic-messages": ("/v1/messages", {"overloaded_error": 529, "invalid_request_error": 400, "odd": 500}),
+    "bedrock-converse": ("/model/m/converse", {"throttlingException": 429, "odd": 500}),
+    "gemini-generate-content": ("/v1beta/models/m:generateContent", {"unavailable": 503, 429: 429, "odd": 500}),
+    "openai-chat": ("/v1/chat/completions", {"rate_limit_exceeded": 429, 503: 503, "odd": 500}),
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "code", "status"),
+    [(dialect, code, status) for dialect, (_, rows) in ENDS.items() for code, status in rows.items()],
+)
+def test_the_status_of_an_error(dialect, code, status):
+    """
+    Without a stream the error of a stream is the HTTP error that the service has for it.
+    """
+    answer = {"text": "Hi", "stream_error": {"code": code, "message": "boom"}}
+    provider = provider_of(dialect, {"match": {}, "answer": answer})
+    request = body_of(dialect)
+    found = asked(provider, "POST", ENDS[dialect][0], request, HEADERS)
+
+    assert status == found.status
+
+
+IDS = {
+    "anthropic-messages": ("/v1/messages", "request-id"),
+    "bedrock-converse": ("/model/m/converse", "x-amzn-requestid"),
+    "openai-chat": ("/v1/chat/completions", "x-request-id"),
+    "openai-responses": ("/v1/responses", "x-request-id"),
+}
+
+
+@pytest.mark.parametrize(("dialect", "path", "header"), [(dialect, *row) for dialect, row in IDS.items()])
+def test_ids_of_requests(dialect, path, header):
+    """
+    Each answer names its request in a header, which clients show.
+    """
+    provider = provider_of(dialect, {"match": {}, "answer": {"text": "Hi"}})
+    request = body_of(dialect)
+    ids = [asked(provider, "POST", path, request, HEADERS).headers[header] for _ in range(2)]
+
+    assert all(ids)
+    assert 2 == len(set(ids))
+
+
+THINKING = {"type": "enabled", "budget_tokens": 1024}
+BY_THOUGHT = {
+    "anthropic-messages": ("/v1/messages", {"max_tokens": 2048, "thinking": THINKING}),
+    "bedrock-converse": (
+        "/model/m/converse",
+        {
+            "additionalModelRequestFields": {"thinking": THINKING},
+            "toolConfig": {"tools": [{"toolSpec": {"name": "rain", "inputSchema": {"json": {}}}}]},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "path", "fields"), [(dialect, *row) for dialect, row in BY_THOUGHT.items()])
+def test_calls_while_thinking_is_on(dialect, path, fields):
+    """
+    An answer of calls begins with a signed thought, so that the next request with all of it is not refused.
+    """
+    fixtures = [
+        {"match": {"call_id": "c1"}, "answer": {"text": "It rains."}},
+        {"match": {}, "answer": {"calls": [{"id": "c1", "name": "rain"}]}},
+    ]
+    provider = provider_of(dialect, *fixtures)
+    request = {**body_of(dialect), **fields}
+    document = asked(provider, "POST", path, request, HEADERS).document
+    message = document["output"]["message"] if "output" in document else {"role": "assistant", **document}
+    answer = {key: message[key] for key in ("role", "content")}
+    result = {
+        "anthropic-messages": {"type": "tool_result", "tool_use_id": "c1", "content": "yes"},
+        "bedrock-converse": {"toolResult": {"toolUseId": "c1", "content": [{"text": "yes"}]}},
+    }[dialect]
+
+    def status(content, **more):
+        messages = [*request["messages"], {**answer, "content": content}, {"role": "user", "content": [result]}]
+        return asked(provider, "POST", path, {**request, "messages": messages, **more}, HEADERS).status
+
+    assert 2 == len(answer["content"])
+    assert (200, 400) == (status(answer["content"]), status(answer["content"][1:]))
+    assert 200 == status(answer["content"][1:], thinking=None, additionalModelRequestFields=None)

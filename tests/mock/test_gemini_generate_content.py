@@ -291,6 +291,50 @@ def test_what_is_accepted(request_):
     assert 200 == posted(anything(), request_).status
 
 
+def called(*ids):
+    inputs = [{"name": "rain", "arguments": {"at": 1}}, {"name": "rain", "arguments": {"at": 2}}, {"name": "snow"}]
+    return {"calls": [{"id": call_id, **call} for call_id, call in zip(ids, inputs, strict=True)]}
+
+
+BY_CALL = {
+    "version": 1,
+    "fixtures": [
+        {"match": {"user_text": "Hello"}, "answer": called("c1", "c2", "c3")},
+        {"match": {"user_text": "Bye"}, "answer": called("c7", "c8", "c9")},
+        *[
+            {"match": {"last_call_id": call_id}, "answer": {"text": f"after {call_id}"}}
+            for call_id in ("c2", "c3", "c9", "call_gemini_hail_0")
+        ],
+    ],
+}
+RAIN_1, RAIN_2, SNOW, HAIL = [
+    {"functionCall": {"name": name, **({"args": args} if args else {})}}
+    for name, args in [("rain", {"at": 1.0}), ("rain", {"at": 2}), ("snow", None), ("hail", {"at": 1})]
+]
+RAINED, SNOWED, HAILED = [
+    {"functionResponse": {"name": name, "response": {"output": "sunny"}}} for name in ("rain", "snow", "hail")
+]
+WITHOUT_IDS = {
+    "in order": (USER, [RAIN_1, RAIN_2, SNOW], [RAINED, RAINED, SNOWED], "after c3"),
+    "results in another order": (USER, [RAIN_1, RAIN_2, SNOW], [SNOWED, RAINED, RAINED], "after c2"),
+    "another conversation": (user({"text": "Bye"}), [RAIN_1, RAIN_2, SNOW], [RAINED, RAINED, SNOWED], "after c9"),
+    "not of a fixture": (USER, [HAIL], [HAILED], "after call_gemini_hail_0"),
+}
+
+
+@pytest.mark.parametrize(("prompt", "calls", "results", "text"), WITHOUT_IDS.values(), ids=WITHOUT_IDS)
+def test_calls_without_ids(prompt, calls, results, text):
+    """
+    Calls that a client sends back without their ids are those of the fixture that answers the conversation before them.
+
+    langchain-google-genai and aisuite send them so; the former writes whole numbers as `1.0`.
+    """
+    signed = [{**calls[0], "thoughtSignature": NO_SIGNATURE}, *calls[1:]]
+    found = posted(provider_of(BY_CALL), body(prompt, model(*signed), user(*results)))
+
+    assert [text] == [part.get("text") for part in parts_of(found.document)]
+
+
 def test_old_models():
     """
     Models before Gemini 3 take a call without its signature, and no other one.

@@ -174,6 +174,19 @@ def test_fields_of_a_message():
     assert {"refusal": "No."} in deltas
 
 
+@pytest.mark.parametrize("prefix", ["/v1", "/openai/v1", "/openai/deployments/gpt-5.6"])
+def test_fields_of_every_chunk(prefix):
+    """
+    Chunks have the fields of the completion that are the same in all of them, at each address of the API.
+    """
+    provider = anything({"text": "Hi", "more": {"service_tier": "default", "system_fingerprint": "fp_1"}})
+    found = asked(provider, "POST", f"{prefix}/chat/completions", body(**USAGE), HEADERS)
+    *chunks, done = frames_of(found)
+
+    assert "[DONE]" == done
+    assert {("default", "fp_1")} == {(chunk["service_tier"], chunk["system_fingerprint"]) for chunk in chunks}
+
+
 def test_events_of_this_library():
     """
     An answer in events is the message that they were decoded from.

@@ -100,6 +100,26 @@ def test_results_count_as_input():
     assert 2 == posted(anything(), body([call, result])).document["usage"]["input_tokens"]
 
 
+def test_a_compaction():
+    """
+    A conversation is compacted to the messages of the user and an item for the rest, which the next request contains.
+    """
+    provider = anything("Hi there")
+    first = posted(provider, body()).document
+    request = body([{"role": "user", "content": "And then?"}], previous_response_id=first["id"])
+    found = asked(provider, "POST", f"{PATH}/compact", request, HEADERS)
+    *kept, item = found.document["output"]
+    next_ = {"role": "user", "content": "Go on"}
+    good = posted(provider, body([*kept, item, next_], **ENCRYPTED))
+    bad = posted(provider, body([*kept, {**item, "encrypted_content": "Qk9P"}, next_], **ENCRYPTED))
+
+    assert (200, "response.compaction") == (found.status, found.document["object"])
+    assert ["Hello", "And then?"] == [message["content"] for message in kept]
+    assert "compaction" == item["type"]
+    assert 200 == good.status
+    assert (400, "invalid_encrypted_content") == (bad.status, bad.document["error"]["code"])
+
+
 def test_a_stream_ends_with_its_document():
     """
     The last event has the response that a unary answer would be, but for ids of its own.

@@ -177,6 +177,11 @@ class DocumentRun(Run, Generic[_PreparedT]):
         """Return the frames that a request asks for; by default all of them."""
         return frames
 
+    @staticmethod
+    @abstractmethod
+    def input_tokens(body: Body) -> int:
+        """Return the estimated tokens of a request."""
+
     @abstractmethod
     def own_values(self) -> dict[str, Any]:
         """Return the values of marks beside those of the id and of signatures."""
@@ -227,6 +232,9 @@ class DocumentService(MockService[_RunT]):
     PATHS: ClassVar[tuple[str, ...]]
     """Of the requests for a new answer."""
 
+    COUNT_PATHS: ClassVar[tuple[str, ...]] = ()
+    """Of the requests that count the tokens of a request for an answer."""
+
     FRAMES: ClassVar[FaultFrames]
     PREPARED: ClassVar[type[PreparedAnswer]]
     RUN: ClassVar[type[DocumentRun[Any]]]
@@ -239,7 +247,7 @@ class DocumentService(MockService[_RunT]):
         self.signs = settings.sign
         self.ledger = SignatureLedger()
         self._make_id = settings.make_id or self.new_id
-        self._prepared: dict[Slot, PreparedAnswer] = {}
+        self._prepared: dict[tuple[Slot, bool], PreparedAnswer] = {}
         self._made = 0
         super().__init__(fixtures, settings, faults, self.FRAMES, clock)
 
@@ -269,22 +277,38 @@ class DocumentService(MockService[_RunT]):
         """Return the body of a request, with what its path has, if anything. Raises `ApiError`."""
         return parse_object(call.data)
 
+    def answer_to(self, body: Body, answer: Answer) -> Answer:
+        """Return the answer of a fixture, or the one form of it for requests to which the service adds something."""
+        return answer
+
+    def counted_body(self, call: Call) -> Body:
+        """Return the request whose tokens are to be counted. Raises `ApiError`."""
+        return self.body(call)
+
+    def count_document(self, tokens: int) -> dict[str, Any]:
+        """Return the answer to a request that counts tokens."""
+        return {"input_tokens": tokens}
+
+    @abstractmethod
     def error_status(self, error: StreamError) -> int:
         """Return the HTTP status of a document in whose place the error of a stream is sent."""
-        return 500
 
     def run_options(self, body: Body) -> Mapping[str, Any]:
         """Return further options of the run of a request; by default none."""
         return {}
 
     def api(self) -> Api:
-        """Return the HTTP interface; by default its routes are `PATHS`."""
+        """Return the HTTP interface; by default its routes are `PATHS` and `COUNT_PATHS`."""
 
         async def create(request: Request) -> ASGIApp:
             return await self.create(await self.read_call(request))
 
+        async def count(request: Request) -> ASGIApp:
+            return self.count(await self.read_call(request))
+
+        handlers = [(self.PATHS, create), (self.COUNT_PATHS, count)]
         return Api(
-            routes=[(path, ("POST",), create) for path in self.PATHS],
+            routes=[(path, ("POST",), handler) for paths, handler in handlers for path in paths],
             error_response=self.error_response,
             check=lambda request: None,
             preflight=preflight_for("POST"),
@@ -301,13 +325,22 @@ class DocumentService(MockService[_RunT]):
         run = self.new_run(call, body, self.find(self.facts(body)).serve())
         return await self.respond(call, run, is_stream=body.get("stream") is True)
 
+    def count(self, call: Call) -> ASGIApp:
+        """Answer a request that counts tokens."""
+        self.check_faults(call, "count")
+        body = self.counted_body(call)
+        if self.settings.strict:
+            self.check(call, body)
+        return json_response(self.count_document(self.RUN.input_tokens(body)))
+
     def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
         """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""
-        faults = self.faults_of_run(call, slot)
-        if slot not in self._prepared:
-            self._prepared[slot] = self.PREPARED(slot.answer, signs=self.signs)
-        prepared = self._prepared[slot]
-        run_id = slot.answer.id or self._make_id()
+        faults, answer = self.faults_of_run(call, slot), self.answer_to(body, slot.answer)
+        key = slot, answer is slot.answer
+        if key not in self._prepared:
+            self._prepared[key] = self.PREPARED(answer, signs=self.signs)
+        prepared = self._prepared[key]
+        run_id = answer.id or self._make_id()
         self._made += 1
         salt = sha256(f"{run_id} {self._made}".encode()).digest()
         return self.start(self._run(run_id, prepared, body, salt, faults))

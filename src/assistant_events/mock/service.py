@@ -140,7 +140,7 @@ class MockService(ABC, Generic[_RunT]):
     def add(self, fixtures: Fixtures) -> None:
         """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
         self._fixtures = [*map(ServedFixture, fixtures), *self._fixtures]
-        self._catalog = Fixtures([served.fixture for served in self._fixtures])
+        self.catalog = Fixtures([served.fixture for served in self._fixtures])
 
     def close(self) -> None:
         """End all open streams and everything else that waits."""
@@ -184,7 +184,7 @@ class MockService(ABC, Generic[_RunT]):
 
     def peek(self, facts: RequestFacts) -> ServedFixture | None:
         """Return the fixture that answers a request, without counting it; `None` when none matches."""
-        index = self._catalog.find(facts, self._counts())
+        index = self.catalog.find(facts, self._counts())
         return None if index is None else self._fixtures[index]
 
     def find(self, facts: RequestFacts) -> ServedFixture:
@@ -192,7 +192,7 @@ class MockService(ABC, Generic[_RunT]):
         found = self.peek(facts)
         if found is None:
             # The classic body: @ai-sdk/google shows the message of no other.
-            raise ApiError(400, self._catalog.miss(facts, self._counts()), code=400, name="NO_FIXTURE")
+            raise ApiError(400, self.catalog.miss(facts, self._counts()), code=400, name="NO_FIXTURE")
         return found
 
     def _counts(self) -> dict[int, int]:

@@ -731,7 +731,7 @@ def test_the_type_of_a_call():
 @pytest.mark.parametrize("type_", [[1], {"a": 1}, 7])
 def test_a_type_that_is_no_word(type_):
     """
-    A call and a result whose type is no text keep it as it is.
+    A call and a result whose type is not a text keep it as it is.
     """
     call = {"toolUseId": "t1", "name": "f", "type": "server_tool_use"}
     body = answer(B(0, toolUse=call), X(0), B(1, toolResult={"toolUseId": "t1", "type": type_}), X(1))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
 from typing import ClassVar, Final, cast, final
 
+import attrs
 from starlette.responses import Response
 
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, text_block
@@ -19,7 +20,7 @@ from assistant_events.adapters.anthropic_messages.mock.runs import (
     sealed_content,
     signature_key,
 )
-from assistant_events.adapters.anthropic_messages.mock.validation import check_create
+from assistant_events.adapters.anthropic_messages.mock.validation import check_create, is_thinking
 from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
@@ -41,12 +42,18 @@ _TYPES: Final[dict[int, str]] = {
 }
 """Types of errors by status; of others below 500 `invalid_request_error`, else `api_error`."""
 
+_THOUGHT: Final = {"type": "thinking", "thinking": "A tool is needed."}
+"""Of an answer to which a fixture gives none."""
+
+_STATUSES: Final = {"invalid_request_error": 400, **{kind: status for status, kind in reversed(_TYPES.items())}}
+
 
 @final
 class MessagesService(DocumentService[Run]):
     """The state of a mock of the Messages API."""
 
     PATHS = ("/v1/messages",)
+    COUNT_PATHS = ("/v1/messages/count_tokens",)
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -70,6 +77,26 @@ class MessagesService(DocumentService[Run]):
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
         check_create(call.request.headers, body, self.ledger if self.signs else None)
+
+    def answer_to(self, body: Body, answer: fixtures.Answer) -> fixtures.Answer:
+        """Return the answer; with thinking on one of calls begins with a thought, without which it is refused later."""
+        content = cast("Answer", answer).content
+        calls = any(block.get("type") == "tool_use" for block in content)
+        if not calls or not is_thinking(body) or sealed_content(content[0]) is not None:
+            return answer
+        return attrs.evolve(cast("Answer", answer), content=(_THOUGHT, *content))
+
+    def counted_body(self, call: Call) -> Body:
+        """Return the request whose tokens are to be counted: it has no limit of the answer. Raises `ApiError`."""
+        return {"max_tokens": 1 << 31, **self.body(call)}
+
+    def response_headers(self, run: Run) -> Mapping[str, str]:
+        """Return the id of the request."""
+        return {"request-id": f"req_{run.salt.hex()[:24]}"}
+
+    def error_status(self, error: fixtures.StreamError) -> int:
+        """Return the HTTP status of an error."""
+        return _STATUSES.get(str(error.code), 500)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""

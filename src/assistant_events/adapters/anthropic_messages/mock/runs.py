@@ -13,6 +13,7 @@ from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
@@ -89,6 +90,11 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One message."""
 
+    @staticmethod
+    def input_tokens(body: Body) -> int:
+        """Return the estimated tokens of a request."""
+        return token_count(texts_of([body.get("system"), body.get("messages")]))
+
     def own_values(self) -> dict[str, Any]:
         """Return model, usage, and ids of calls."""
         answer = cast("Answer", self.answer)
@@ -105,7 +111,7 @@ class Run(DocumentRun[Prepared]):
         if answer.usage is not None:
             return dict(thaw(answer.usage))
         return {
-            "input_tokens": token_count(texts_of([self.body.get("system"), self.body.get("messages")])),
+            "input_tokens": self.input_tokens(self.body),
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
             "output_tokens": token_count(_texts_of_answer(answer)),

@@ -62,6 +62,11 @@ def check_create(headers: Mapping[str, str], body: Body, ledger: SignatureLedger
         _check_signatures(messages, ledger)
 
 
+def is_thinking(body: Body) -> bool:
+    """Return whether a request has thinking on, so that its answers begin with a thought."""
+    return mapping(body, "thinking").get("type") == "enabled"
+
+
 def _rejected(message: str) -> ApiError:
     return ApiError(400, message)
 
@@ -217,7 +222,7 @@ def _leading_results(blocks: Blocks) -> Iterator[object]:
 
 def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
     """Check that the answer whose calls are answered begins with a thought, while thinking is on."""
-    if mapping(body, "thinking").get("type") != "enabled" or len(messages) < 2 or messages[-2][0] != "assistant":
+    if not is_thinking(body) or len(messages) < 2 or messages[-2][0] != "assistant":
         return
     blocks = messages[-2][1]
     if any(block["type"] == "tool_use" for block in blocks) and sealed_content(blocks[0]) is None:

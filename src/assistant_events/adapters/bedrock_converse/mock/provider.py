@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Final, cast, final
+from typing import Any, ClassVar, Final, cast, final
 from uuid import uuid4
 
+import attrs
 from starlette.responses import Response
 
 from assistant_events.adapters.aws import exception_name
-from assistant_events.adapters.bedrock_converse.mock.answers import Answer
+from assistant_events.adapters.bedrock_converse.mock.answers import Answer, app_call
 from assistant_events.adapters.bedrock_converse.mock.form import FORM
 from assistant_events.adapters.bedrock_converse.mock.request_facts import path_fields, read_request
 from assistant_events.adapters.bedrock_converse.mock.runs import (
@@ -19,11 +20,12 @@ from assistant_events.adapters.bedrock_converse.mock.runs import (
     sealed_content,
     signature_of,
 )
-from assistant_events.adapters.bedrock_converse.mock.validation import check_create
+from assistant_events.adapters.bedrock_converse.mock.validation import check_create, is_thinking
+from assistant_events.adapters.json_fields import mapping
 from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError, json_response
+from assistant_events.mock.requests import ApiError, json_response, parse_object
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
 
@@ -42,6 +44,9 @@ _STATUSES: Final[dict[str, int]] = {
 }
 """Statuses of exceptions; the first exception of a status is the one that it has without another code."""
 
+_THOUGHT: Final = {"reasoningContent": {"reasoningText": {"text": "A tool is needed."}}}
+"""Of an answer to which a fixture gives none."""
+
 _NAMES: Final = {status: name for name, status in reversed(_STATUSES.items())}
 
 _SOURCE: Final = "http://internal.amazon.com/coral/com.amazon.bedrock/"
@@ -53,6 +58,7 @@ class ConverseService(DocumentService[Run]):
     """The state of a mock of Converse."""
 
     PATHS = ("/model/{model:path}/converse", "/model/{model:path}/converse-stream")
+    COUNT_PATHS = ("/model/{model:path}/count-tokens",)
     STATUS_WITHOUT_KEY: ClassVar[int] = 403
     STREAM_HEADERS: ClassVar[Mapping[str, str]] = {"content-type": "application/vnd.amazon.eventstream"}
     FRAMES = FAULT_FRAMES
@@ -67,6 +73,24 @@ class ConverseService(DocumentService[Run]):
     def body(self, call: Call) -> Body:
         """Return the body of a request, with the model and the operation of its path. Raises `ApiError`."""
         return {**super().body(call), **path_fields(call.request.scope["path"])}
+
+    def answer_to(self, body: Body, answer: fixtures.Answer) -> fixtures.Answer:
+        """Return the answer; with thinking on one of calls begins with a thought, without which it is refused later."""
+        content = cast("Answer", answer).content
+        if not any(map(app_call, content)) or not is_thinking(body) or sealed_content(content[0]) is not None:
+            return answer
+        return attrs.evolve(cast("Answer", answer), content=(_THOUGHT, *content))
+
+    def counted_body(self, call: Call) -> Body:
+        """Return the request whose tokens are to be counted. Raises `ApiError`, also for one of `InvokeModel`."""
+        counted = mapping(parse_object(call.data), "input")
+        if "converse" not in counted:
+            raise ApiError(400, "The mock counts the tokens of requests of Converse: `input.converse` is missing.")
+        return mapping(counted, "converse")
+
+    def count_document(self, tokens: int) -> dict[str, Any]:
+        """Return the answer to a request that counts tokens."""
+        return {"inputTokens": tokens}
 
     def signed_items(self, answer: fixtures.Answer) -> Iterable[tuple[str, object]]:
         """Yield the signatures that an answer of a fixture has itself, with what each seals."""

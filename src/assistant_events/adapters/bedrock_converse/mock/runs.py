@@ -14,6 +14,7 @@ from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
@@ -92,6 +93,11 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One answer."""
 
+    @staticmethod
+    def input_tokens(body: Body) -> int:
+        """Return the estimated tokens of a request."""
+        return token_count(texts_of([body.get("system"), body.get("messages")]))
+
     def own_values(self) -> dict[str, Any]:
         """Return usage, latency, and ids of calls."""
         answer = cast("Answer", self.answer)
@@ -104,7 +110,7 @@ class Run(DocumentRun[Prepared]):
     def _usage(self, answer: Answer) -> dict[str, Any]:
         if answer.usage is not None:
             return dict(thaw(answer.usage))
-        read = token_count(texts_of([self.body.get("system"), self.body.get("messages")]))
+        read = self.input_tokens(self.body)
         written = token_count(_texts_of_answer(answer))
         return {"inputTokens": read, "outputTokens": written, "totalTokens": read + written}
 

@@ -46,6 +46,7 @@ _NO_TOOLS: Final = "The toolConfig field must be defined when using toolUse and 
 _NO_RESULT: Final = "Expected toolResult blocks at {}.content for the following Ids: {}"
 _NO_CALL: Final = "The number of toolResult blocks at {}.content exceeds the number of toolUse blocks of previous turn."
 _NO_OUTPUT: Final = "The content field at {}.toolResult cannot be empty when status value is error."
+_NO_JSON: Final = "The format of the value at {}.json is invalid. Provide a json object for the field and try again."
 _ONE_NAME: Final = "Messages can't contain duplicate document names. Rename the document and retry your request."
 _NO_THINKING: Final = (
     "Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` "
@@ -68,6 +69,11 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     _check_first_block(body, messages)
     if ledger is not None:
         _check_signatures(messages, ledger)
+
+
+def is_thinking(body: Body) -> bool:
+    """Return whether a request has thinking on, so that its answers begin with a thought."""
+    return string(mapping(mapping(body, "additionalModelRequestFields"), "thinking"), "type") == "enabled"
 
 
 def _rejected(message: str) -> ApiError:
@@ -130,6 +136,9 @@ def _check_block(where: str, block: object) -> None:
             raise _constraint(f"{where}.toolResult.content", result.get("content"), "be a list")
         if result.get("status") == "error" and not result["content"]:
             raise _rejected(_NO_OUTPUT.format(where))
+        for number, content in enumerate(mappings(result, "content")):
+            if "json" in content and not is_object(content["json"]):
+                raise _rejected(_NO_JSON.format(f"{where}.toolResult.content.{number}"))
 
 
 def _check_documents(blocks: _Blocks) -> None:
@@ -226,8 +235,7 @@ def _distinct(where: str, kind: str, ids: list[str]) -> list[str]:
 
 def _check_first_block(body: Body, messages: Sequence[tuple[str, _Blocks]]) -> None:
     """Check that the answer whose calls are answered begins with reasoning, while thinking is on."""
-    thinking = mapping(mapping(body, "additionalModelRequestFields"), "thinking")
-    if string(thinking, "type") != "enabled" or len(messages) < 2 or messages[-2][0] != "assistant":
+    if not is_thinking(body) or len(messages) < 2 or messages[-2][0] != "assistant":
         return
     place, blocks = len(messages) - 2, messages[-2][1]
     if any(map(app_call, blocks)) and sealed_content(blocks[0]) is None:

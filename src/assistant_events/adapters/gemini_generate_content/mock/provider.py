@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_urlsafe
-from typing import ClassVar, Final, cast, final
+from typing import Any, ClassVar, Final, cast, final
 
 import attrs
 from starlette.responses import Response
@@ -21,18 +21,20 @@ from assistant_events.adapters.gemini_generate_content.mock.runs import (
 )
 from assistant_events.adapters.gemini_generate_content.mock.validation import check_create, check_fields, standard
 from assistant_events.adapters.gemini_generate_content.vocabulary import camel_keys
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.fault_effects import FaultFrames
-from assistant_events.mock.fixtures import StreamError
+from assistant_events.mock.fixtures import Fixtures, StreamError
 from assistant_events.mock.google_api import check_version, error_response, status_of_stream
-from assistant_events.mock.matching import RequestFacts
+from assistant_events.mock.matching import RequestFacts, choose
 from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
+from assistant_events.values import thaw
 
+_CALL: Final = "functionCall"
 _STREAM: Final = "streamGenerateContent"
 _METHODS: Final = ("generateContent", _STREAM)
 _PREFIXES: Final = (
@@ -47,6 +49,7 @@ class GenerateContentService(DocumentService[Run]):
 
     STATUS_WITHOUT_KEY: ClassVar[int] = 403
     PATHS = tuple([f"{prefix}/models/{{model}}:{method}" for prefix in _PREFIXES for method in _METHODS])
+    COUNT_PATHS = tuple([f"{prefix}/models/{{model}}:countTokens" for prefix in _PREFIXES])
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -58,7 +61,19 @@ class GenerateContentService(DocumentService[Run]):
 
     def body(self, call: Call) -> Body:
         """Return the body of a request in camelCase, with what its address has. Raises `ApiError`."""
-        body, path = camel_keys(parse_object(call.data)), call.request.url.path
+        return self._with_address(call, camel_keys(parse_object(call.data)))
+
+    def counted_body(self, call: Call) -> Body:
+        """Return the request whose tokens are to be counted, or its contents alone. Raises `ApiError`."""
+        body = camel_keys(parse_object(call.data))
+        return self._with_address(call, mapping(body, "generateContentRequest") or body)
+
+    def count_document(self, tokens: int) -> dict[str, Any]:
+        """Return the answer to a request that counts tokens."""
+        return {"totalTokens": tokens, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]}
+
+    def _with_address(self, call: Call, body: Mapping[str, Any]) -> Body:
+        path = call.request.url.path
         if self.settings.strict:
             check_fields(body)
         address = {
@@ -75,9 +90,23 @@ class GenerateContentService(DocumentService[Run]):
             if signature:
                 yield standard(signature), sealed_content(part)
 
+    def add(self, fixtures: Fixtures) -> None:
+        """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
+        super().add(fixtures)
+        answers = [(fixture.match, cast("Answer", answer)) for fixture in self.catalog for answer in fixture.answers]
+        self._sent = [
+            (match, [mapping(part, _CALL) for part in answer.parts if _CALL in part]) for match, answer in answers
+        ]
+
     def facts(self, body: Body) -> RequestFacts:
         """Return what fixtures are compared with in a request."""
-        return read_request(body)
+        return read_request(body, self._ids_of)
+
+    def _ids_of(self, facts: RequestFacts, calls: Sequence[Fields]) -> Sequence[str | None] | None:
+        """Return the ids of the calls of an answer that a client repeats without them; `None` if no fixture has it."""
+        sent = [(match, equal) for match, equal in self._sent if list(map(_called, equal)) == list(map(_called, calls))]
+        place = choose([(number, match) for number, (match, _) in enumerate(sent)], facts)
+        return None if place is None else [string(call, "id") for call in sent[place][1]]
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
@@ -102,6 +131,11 @@ class GenerateContentService(DocumentService[Run]):
     def response_headers(self, run: Run) -> Mapping[str, str]:
         """Return the HTTP headers of an answer beside those of its type, and the type of an array."""
         return {"content-type": "application/json"} if run.is_array else {}
+
+
+def _called(call: Fields) -> tuple[object, object]:
+    """Return name and input of a call: numbers are equal in any spelling."""
+    return call.get("name"), thaw(call.get("args") or {})
 
 
 class MockProvider(DocumentProvider):

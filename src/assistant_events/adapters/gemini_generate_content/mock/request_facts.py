@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
 
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
 from assistant_events.mock.matching import Item, RequestFacts
 from assistant_events.values import write_json
+
+FindIds: TypeAlias = Callable[[RequestFacts, Sequence[Fields]], Sequence[str | None] | None]
+"""Returns the ids of the calls of an answer; the facts are those of the conversation before it."""
 
 
 def listed(fields: Fields, key: str) -> list[Fields]:
@@ -22,44 +27,57 @@ def declared(body: Mapping[str, Any]) -> Iterator[Fields]:
         yield from listed(tool, "functionDeclarations")
 
 
-def read_request(body: Mapping[str, Any]) -> RequestFacts:
+def read_request(body: Mapping[str, Any], ids_of: FindIds | None = None) -> RequestFacts:
     """
     Return the facts of a request in camelCase. Nothing in it raises.
 
     In a content of the user the results precede the text, as aimock reads it. A result without an id is that of a call
-    of its function, and a call without one has the id that aimock gives it.
+    of its function. Calls without ids, as langchain-google-genai and others send them, have those that *ids_of* finds,
+    else those that aimock gives them.
     """
     # Any: a client sent it.
     system = [string(part, "text") or "" for part in listed(mapping(body, "systemInstruction"), "parts")]
-    return RequestFacts(
-        items=tuple(_items(body)),
+    facts = RequestFacts(
         model=string(body, "model"),
         system="".join(system),
         tools=frozenset([name for function in declared(body) if (name := string(function, "name"))]),
     )
-
-
-def _items(body: Mapping[str, Any]) -> Iterator[Item]:
-    calls: dict[str, list[str]] = {}
+    items: list[Item] = []
+    waiting: list[tuple[str, str]] = []
     is_answer = False
     for content in listed(body, "contents"):
         parts, was_answer = listed(content, "parts"), is_answer
         is_answer = content.get("role") == "model"
         if is_answer:
-            calls = {**calls} if was_answer else {}
-            for place, call in enumerate([mapping(part, "functionCall") for part in parts if "functionCall" in part]):
-                name = string(call, "name") or ""
-                calls[name] = [*calls.get(name, []), string(call, "id") or f"call_gemini_{name}_{place}"]
-            if not was_answer:
-                yield Item("model")
-            continue
-        results = [mapping(part, "functionResponse") for part in parts if "functionResponse" in part]
-        for result in results:
-            waiting = calls.get(string(result, "name") or "", [])
-            call_id = string(result, "id") or (waiting[0] if waiting else "")
-            if call_id in waiting:
-                waiting.remove(call_id)
-            yield Item("result", write_json(result.get("response")).decode(), call_id)
-        texts = [text for part in parts if (text := string(part, "text")) is not None and not part.get("thought")]
-        if texts or not results:
-            yield Item("user", "".join(texts))
+            calls = [mapping(part, "functionCall") for part in parts if "functionCall" in part]
+            found: Sequence[str | None] | None = None
+            if ids_of is not None and not all(string(call, "id") for call in calls):
+                found = ids_of(attrs.evolve(facts, items=tuple(items)), calls)
+            waiting = waiting if was_answer else []
+            waiting += _named(calls, found or [None] * len(calls))
+            items += [] if was_answer else [Item("model")]
+        else:
+            items += _items_of_user(parts, waiting)
+    return attrs.evolve(facts, items=tuple(items))
+
+
+def _named(calls: Sequence[Fields], found: Sequence[str | None]) -> Iterator[tuple[str, str]]:
+    """Yield name and id of each call: its own, the one that was found, or that of aimock."""
+    for place, (call, call_id) in enumerate(zip(calls, found, strict=True)):
+        name = string(call, "name") or ""
+        yield name, string(call, "id") or call_id or f"call_gemini_{name}_{place}"
+
+
+def _items_of_user(parts: list[Fields], waiting: list[tuple[str, str]]) -> Iterator[Item]:
+    """Yield the items of a content, and remove the calls that are answered, which are names and ids, from *waiting*."""
+    results = [mapping(part, "functionResponse") for part in parts if "functionResponse" in part]
+    for result in results:
+        name, call_id = string(result, "name") or "", string(result, "id")
+        called = next((call for call in waiting if (call[1] == call_id if call_id else call[0] == name)), None)
+        if called is not None:
+            waiting.remove(called)
+            call_id = called[1]
+        yield Item("result", write_json(result.get("response")).decode(), call_id or "")
+    texts = [text for part in parts if (text := string(part, "text")) is not None and not part.get("thought")]
+    if texts or not results:
+        yield Item("user", "".join(texts))

@@ -20,6 +20,7 @@ from assistant_events.adapters.json_fields import Fields, is_object, mapping, ma
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.google_api import error_of_stream
+from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
@@ -112,6 +113,14 @@ class Run(DocumentRun[Prepared]):
         self.is_array = self.body.get("stream") is True and self.body.get("alt") != "sse"
         self.done = b"]" if self.is_array else b""
 
+    @staticmethod
+    def input_tokens(body: Body) -> int:
+        """Return the estimated tokens of a request: of its texts and of the results of calls."""
+        contents = [*listed(body, "contents"), mapping(body, "systemInstruction")]
+        parts = [part for content in contents for part in listed(content, "parts")]
+        results = [mapping(part, "functionResponse").get("response") for part in parts if "functionResponse" in part]
+        return token_count([*texts_of(parts), *[write_json(result).decode() for result in results]])
+
     def own_values(self) -> dict[str, Any]:
         """Return model, usage, and ids of calls."""
         answer = cast("Answer", self.answer)
@@ -127,8 +136,7 @@ class Run(DocumentRun[Prepared]):
     def _usage(self, answer: Answer) -> dict[str, Any]:
         if answer.usage is not None:
             return dict(thaw(answer.usage))
-        contents = [*listed(self.body, "contents"), mapping(self.body, "systemInstruction")]
-        read = token_count(texts_of([listed(content, "parts") for content in contents]))
+        read = self.input_tokens(self.body)
         thoughts = token_count(texts_of([part for part in answer.parts if part.get("thought")]))
         written = token_count(_texts_of_answer(answer))
         return {

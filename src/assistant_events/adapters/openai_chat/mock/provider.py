@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from secrets import token_hex
 from typing import ClassVar, final
 
@@ -14,8 +15,9 @@ from assistant_events.adapters.openai_chat.mock.runs import FAULT_FRAMES, Prepar
 from assistant_events.adapters.openai_chat.mock.validation import check_create
 from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.openai_errors import error_response
+from assistant_events.mock.openai_api import PREFIXES, error_response, request_id, status_of_stream
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
@@ -25,7 +27,7 @@ from assistant_events.mock.service import Call
 class ChatService(DocumentService[Run]):
     """The state of a mock of Chat Completions. No part of a completion is signed."""
 
-    PATHS = ("/v1/chat/completions",)
+    PATHS = tuple([f"{prefix}/chat/completions" for prefix in (*PREFIXES, "/openai/deployments/{deployment}")])
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -42,6 +44,14 @@ class ChatService(DocumentService[Run]):
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
         check_create(body)
+
+    def response_headers(self, run: Run) -> Mapping[str, str]:
+        """Return the id of the request."""
+        return request_id(run.salt)
+
+    def error_status(self, error: StreamError) -> int:
+        """Return the HTTP status of an error."""
+        return status_of_stream(error)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""

@@ -24,6 +24,9 @@ _MODEL: Final = "gpt-5.6"
 _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
 
+_OF_CHUNKS: Final = ("service_tier", "system_fingerprint", "provider")
+"""Fields of a completion that each of its chunks has, too."""
+
 _DONE: Final = b"data: [DONE]\n\n"
 
 
@@ -41,8 +44,13 @@ class Prepared(PreparedAnswer):
 
     def __init__(self, answer: AnyAnswer, *, signs: bool) -> None:
         super().__init__(answer, signs=signs)
-        head = {"id": mark("id"), "object": "chat.completion.chunk", "created": mark("created"), "model": mark("model")}
-        self.frames = (*self.frames, wire_frame({**head, "choices": [], "usage": mark("usage")}, "usage"))
+        head: dict[str, Any] = {
+            "id": mark("id"),
+            "object": "chat.completion.chunk",
+            "model": mark("model"),
+            "choices": [],
+        }
+        self.frames = (*self.frames, wire_frame(self.with_marks({**head, "usage": mark("usage")}), "usage"))
 
     def make_document(self) -> dict[str, Any]:
         """Return the completion."""
@@ -64,8 +72,10 @@ class Prepared(PreparedAnswer):
         }
 
     def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
-        """Return a chunk with the time of the run."""
-        return {**frame, "created": mark("created")}
+        """Return a chunk with the time of the run, and with those other fields of the fixture that chunks have."""
+        more = cast("Answer", self.answer).more
+        other = {key: value for key, value in more.items() if key in _OF_CHUNKS}
+        return {**frame, "created": mark("created"), **other}
 
     def name_of(self, frame: Frame) -> str:
         """Return `role`, `delta` or `finish`."""
@@ -80,6 +90,11 @@ class Run(DocumentRun[Prepared]):
     """One completion."""
 
     done = _DONE
+
+    @staticmethod
+    def input_tokens(body: Body) -> int:
+        """Return the estimated tokens of a request."""
+        return token_count(texts_of(body.get("messages")))
 
     def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
         """Return the frames, those without the usage unless the request asks for it."""
@@ -99,7 +114,7 @@ class Run(DocumentRun[Prepared]):
     def _usage(self, answer: Answer) -> dict[str, Any]:
         if answer.usage is not None:
             return dict(thaw(answer.usage))
-        read = token_count(texts_of(self.body.get("messages")))
+        read = self.input_tokens(self.body)
         written = token_count(_texts_of_answer(answer))
         return {
             "prompt_tokens": read,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from secrets import token_hex
+from secrets import token_bytes, token_hex
 from typing import Any, ClassVar, cast, final
 
 import attrs
@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.openai_responses.mock.answers import Answer, message_item
 from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items, read_request
@@ -21,6 +21,7 @@ from assistant_events.adapters.openai_responses.mock.runs import (
     Prepared,
     Run,
     call_ids,
+    counted_usage,
     output_of,
 )
 from assistant_events.adapters.openai_responses.mock.validation import ItemLedger, Known, check_create
@@ -31,17 +32,19 @@ from assistant_events.mock.documents import DocumentProvider, DocumentService, D
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.openai_errors import error_response
+from assistant_events.mock.openai_api import PREFIXES, error_response, request_id, status_of_stream
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, Slot
+from assistant_events.mock.signatures import make_signature
 
 
 @final
 class ResponsesService(DocumentService[Run]):
     """The state of a mock of the Responses API."""
 
-    PATHS = ("/v1/responses",)
+    PATHS = tuple([f"{prefix}/responses" for prefix in PREFIXES])
+    COUNT_PATHS = tuple([f"{path}/input_tokens" for path in PATHS])
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -86,7 +89,7 @@ class ResponsesService(DocumentService[Run]):
         if previous and not chain:
             text = f"Previous response with id '{previous}' not found."
             raise ApiError(400, text, code="previous_response_not_found")
-        sent = [item for run in chain for item in (*input_items(run.body), *output_of(run))]
+        sent = self._sent(chain)
         answered = {string(item, "call_id") for item in sent if str(item.get("type")).endswith("_output")}
         earlier = [call_id for call_id in call_ids(sent) if call_id not in answered]
         check_create(body, Known(signatures=self.ledger if self.signs else None, items=self._items, call_ids=earlier))
@@ -103,7 +106,19 @@ class ResponsesService(DocumentService[Run]):
 
     def document(self, call: Call, run: Run, status: str) -> ASGIApp:
         """Return the response in a state."""
-        return json_response(run.document(status))
+        return json_response(run.document(status), headers=self.response_headers(run))
+
+    def count_document(self, tokens: int) -> dict[str, Any]:
+        """Return the answer to a request that counts tokens."""
+        return {"object": "response.input_tokens", "input_tokens": tokens}
+
+    def response_headers(self, run: Run) -> Mapping[str, str]:
+        """Return the id of the request."""
+        return request_id(run.salt)
+
+    def error_status(self, error: fixtures.StreamError) -> int:
+        """Return the HTTP status of an error."""
+        return status_of_stream(error)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""
@@ -120,12 +135,36 @@ class ResponsesService(DocumentService[Run]):
         async def cancel(request: Request) -> ASGIApp:
             return await self.cancel(await self.read_call(request), request.path_params["id"])
 
+        async def compact(request: Request) -> ASGIApp:
+            return self.compact(await self.read_call(request))
+
         api = super().api()
-        more = [
-            (f"{self.PATHS[0]}/{{id}}", ("GET", "DELETE"), one),
-            (f"{self.PATHS[0]}/{{id}}/cancel", ("POST",), cancel),
+        rows = [
+            ("/compact", ("POST",), compact),
+            ("/{id}", ("GET", "DELETE"), one),
+            ("/{id}/cancel", ("POST",), cancel),
         ]
+        more = [(f"{path}{end}", methods, handler) for end, methods, handler in rows for path in self.PATHS]
         return attrs.evolve(api, routes=[*api.routes, *more], preflight=preflight_for("GET", "POST", "DELETE"))
+
+    def compact(self, call: Call) -> ASGIApp:
+        """Answer `POST /responses/compact`: the messages of the user, and an item for everything else."""
+        self.check_faults(call, "compact")
+        body = self.body(call)
+        if self.settings.strict:
+            self.check(call, body)
+        items = [*self._sent(self._chain(body)), *input_items(body)]
+        kept = [{"type": "message", **item} for item in items if item.get("role") == "user"]
+        ident, salt = token_hex(24), token_bytes(8)
+        sealed = {"type": "compaction", "id": f"cmp_{ident}", "encrypted_content": make_signature(SEALED, salt, 0)}
+        document = {
+            "id": f"resp_{ident}",
+            "object": "response.compaction",
+            "created_at": int(self.clock.utc().timestamp()),
+            "output": [*kept, sealed],
+            "usage": counted_usage(Run.input_tokens(body), 1),
+        }
+        return json_response(document, headers=request_id(salt))
 
     # -- requests for a run that exists
 
@@ -165,6 +204,11 @@ class ResponsesService(DocumentService[Run]):
         if run is None:
             raise ApiError(404, f"Response with id '{run_id}' not found.")
         return run
+
+    @staticmethod
+    def _sent(chain: list[Run]) -> list[Fields]:
+        """Return the items of requests and of their answers."""
+        return [item for run in chain for item in (*input_items(run.body), *output_of(run))]
 
     def _chain(self, body: Body) -> list[Run]:
         return self.runs.chain(body.get("previous_response_id"))

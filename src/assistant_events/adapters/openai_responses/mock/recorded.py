@@ -17,7 +17,7 @@ from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.request_facts import read_request
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.openai_errors import error_response
+from assistant_events.mock.openai_api import error_response
 from assistant_events.mock.tape import FrameFacts, RecordedApi
 
 

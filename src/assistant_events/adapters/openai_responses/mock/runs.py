@@ -12,6 +12,7 @@ from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, O
 from assistant_events.adapters.openai_responses.mock.answers import Answer
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw
 
@@ -121,6 +122,11 @@ class Run(DocumentRun[Prepared]):
 
     HEAD_EVENTS = 2
 
+    @staticmethod
+    def input_tokens(body: Body) -> int:
+        """Return the estimated tokens of a request, without those that it continues."""
+        return token_count(texts_of([body.get("instructions"), body.get("input")]))
+
     @property
     def stored(self) -> bool:
         """Whether it can be fetched and continued."""
@@ -155,15 +161,7 @@ class Run(DocumentRun[Prepared]):
     def _usage(self, answer: Answer) -> dict[str, Any]:
         if answer.usage is not None:
             return dict(thaw(answer.usage))
-        read = token_count(texts_of([self.body.get("instructions"), self.body.get("input")]))
-        written = token_count(_texts_of_answer(answer))
-        return {
-            "input_tokens": read,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": written,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": read + written,
-        }
+        return counted_usage(self.input_tokens(self.body), token_count(_texts_of_answer(answer)))
 
     def error_frame(self) -> WireFrame:
         """Return the frame of the error that ends the stream."""
@@ -197,6 +195,17 @@ class Run(DocumentRun[Prepared]):
     def _error(self) -> dict[str, Any]:
         error = self.stream_error
         return {"code": _ERROR_CODES.get(str(error.code), str(error.code)), "message": error.message}
+
+
+def counted_usage(read: int, written: int) -> dict[str, Any]:
+    """Return the usage of so many tokens of input and output."""
+    return {
+        "input_tokens": read,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": written,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": read + written,
+    }
 
 
 def _texts_of_answer(answer: Answer) -> Iterator[str]:

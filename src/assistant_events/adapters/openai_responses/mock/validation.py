@@ -204,7 +204,7 @@ def _check_signatures(items: list[Fields], ledger: SignatureLedger) -> None:
     last: dict[bytes, int] = {}
     for item in items:
         content = item.get("encrypted_content")
-        if item.get("type") != "reasoning" or content is None:
+        if item.get("type") not in ("reasoning", "compaction") or content is None:
             continue
         try:
             ledger.check(Signed("the content", str(content), SEALED), last)

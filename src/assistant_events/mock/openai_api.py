@@ -1,4 +1,4 @@
-"""Errors as OpenAI answers with them, for its APIs and those that are compatible."""
+"""What the APIs of OpenAI share: paths, ids of requests, and errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.requests import ApiError, json_response
+
+PREFIXES: Final = ("/v1", "/openai/v1", "/openai")
+"""Beginnings of paths: those of OpenAI, and the two of Azure."""
 
 _TYPES: Final[dict[int, tuple[str, str | None]]] = {
     401: ("invalid_request_error", "invalid_api_key"),
@@ -17,6 +21,19 @@ _TYPES: Final[dict[int, tuple[str, str | None]]] = {
     503: ("server_error", "server_is_overloaded"),
 }
 """Type and code of errors by status; of others below 500 `invalid_request_error`, else `server_error`."""
+
+
+_STATUSES: Final = {"invalid_request_error": 400, **{code: status for status, (_, code) in _TYPES.items() if code}}
+
+
+def status_of_stream(error: StreamError) -> int:
+    """Return the HTTP status of an error inside of a stream: its code, or that of its name."""
+    return error.code if isinstance(error.code, int) else _STATUSES.get(error.code, 500)
+
+
+def request_id(salt: bytes) -> dict[str, str]:
+    """Return the header with the id of the request of a run."""
+    return {"x-request-id": f"req_{salt.hex()[:32]}"}
 
 
 def error_response(error: ApiError) -> Response:
