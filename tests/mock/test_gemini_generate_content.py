@@ -655,3 +655,26 @@ def test_a_recording_gives_the_same(tmp_path, path):
     assert "7" == replayed[2].headers["retry-after"]
     assert {MODEL} == {fixture.match.model for fixture in load_fixtures(mock.form, file)}
     assert "secret" not in file.read_text("utf-8")
+
+
+def test_calls_without_ids_are_recorded(tmp_path):
+    """
+    A recording of a client that sends no ids of calls answers that client.
+    """
+    calls = {"calls": [{"id": "c1", "name": "rain", "arguments": {"at": 1}}]}
+    fixtures = [
+        {"match": {"call_id": "c1"}, "answer": {"text": "It rains."}},
+        {"match": {}, "answer": calls},
+    ]
+    again = body(USER, model({**RAIN_1, "thoughtSignature": NO_SIGNATURE}), user(RAINED))
+    requests = [(UNARY, body()), (UNARY, again)]
+
+    async def main():
+        path = tmp_path / "recorded.json"
+        return await recorded_and_replayed(
+            mock, provider_of, {"version": 1, "fixtures": fixtures}, path, requests, None
+        )
+
+    for exchanges in asyncio.run(main()):
+        assert [200, 200] == [each.status for each in exchanges]
+        assert "It rains." == parts_of(exchanges[1].document)[0]["text"]

@@ -209,7 +209,7 @@ def test_result_text_only_at_the_end():
     found = read_request({"input": [RESULT, prompt(text("and?"))]})
 
     assert found.result_text is None
-    assert "" == found.last.call_id
+    assert () == found.last.call_ids
     assert not found.has_result
 
 

@@ -134,11 +134,12 @@ class Match:
 
 
 class Item(NamedTuple):
-    """One item of a conversation, as far as fixtures are compared with it; a result has a *call_id*."""
+    """One item of a conversation, as far as fixtures are compared with it; a result has the id of its call."""
 
     kind: Literal["user", "model", "result"]
     text: str | None = None
-    call_id: str = ""
+    call_ids: tuple[str, ...] = ()
+    """Several of a call that has no id in the request."""
 
 
 @final
@@ -164,7 +165,7 @@ class RequestFacts:
     @cached_property
     def call_ids(self) -> tuple[str, ...]:
         """Calls with a result after the newest answer of the model."""
-        return tuple([item.call_id for item in self._after("model") if item.kind == "result"])
+        return tuple([call_id for item in self._after("model") for call_id in item.call_ids])
 
     @property
     def result_text(self) -> str | None:
@@ -229,7 +230,7 @@ def matches(match: Match, facts: RequestFacts) -> bool:
         _holds(match.user_text, facts.user_text)
         and _holds(match.model, facts.model)
         and match.call_id in (None, *facts.call_ids)
-        and match.last_call_id in (None, facts.last.call_id)
+        and match.last_call_id in (None, *facts.last.call_ids)
         and match.turn in (None, facts.turn)
         and all(_holds(rule, facts.system) for rule in match.system)
         and match.tool in (None, *facts.tools)

@@ -34,7 +34,7 @@ def _items(body: Mapping[str, Any]) -> Iterator[Item]:
             if text is not None or len(results) < len(array(message, "content")):
                 yield Item("user", text)
             for block in results:
-                yield Item("result", text_of(block.get("content")), string(block, "tool_use_id") or "")
+                yield Item("result", text_of(block.get("content")), (string(block, "tool_use_id") or "",))
 
 
 def _function_name(tool: Mapping[str, Any]) -> str | None:

@@ -42,7 +42,7 @@ def _items(body: Mapping[str, Any]) -> Iterator[Item]:
         elif message.get("role") == "user":
             results = [mapping(block, "toolResult") for block in mappings(message, "content") if "toolResult" in block]
             for result in results:
-                yield Item("result", text_of(result.get("content")), string(result, "toolUseId") or "")
+                yield Item("result", text_of(result.get("content")), (string(result, "toolUseId") or "",))
             text = text_of(message.get("content"))
             if text is not None or len(results) < len(array(message, "content")):
                 yield Item("user", text)

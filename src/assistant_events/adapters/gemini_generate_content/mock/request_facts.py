@@ -14,6 +14,9 @@ from assistant_events.values import write_json
 FindIds: TypeAlias = Callable[[RequestFacts, Sequence[Fields]], Sequence[str | None] | None]
 """Returns the ids of the calls of an answer; the facts are those of the conversation before it."""
 
+_Called: TypeAlias = tuple[str, tuple[str, ...]]
+"""Name and ids of a call."""
+
 
 def listed(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of a field: the service takes one object for a list of one."""
@@ -32,8 +35,8 @@ def read_request(body: Mapping[str, Any], ids_of: FindIds | None = None) -> Requ
     Return the facts of a request in camelCase. Nothing in it raises.
 
     In a content of the user the results precede the text, as aimock reads it. A result without an id is that of a call
-    of its function. Calls without ids, as langchain-google-genai and others send them, have those that *ids_of* finds,
-    else those that aimock gives them.
+    of its function. Calls without ids, as langchain-google-genai and others send them, have those that *ids_of* finds
+    and those that aimock gives them.
     """
     # Any: a client sent it.
     system = [string(part, "text") or "" for part in listed(mapping(body, "systemInstruction"), "parts")]
@@ -43,7 +46,7 @@ def read_request(body: Mapping[str, Any], ids_of: FindIds | None = None) -> Requ
         tools=frozenset([name for function in declared(body) if (name := string(function, "name"))]),
     )
     items: list[Item] = []
-    waiting: list[tuple[str, str]] = []
+    waiting: list[_Called] = []
     is_answer = False
     for content in listed(body, "contents"):
         parts, was_answer = listed(content, "parts"), is_answer
@@ -61,23 +64,23 @@ def read_request(body: Mapping[str, Any], ids_of: FindIds | None = None) -> Requ
     return attrs.evolve(facts, items=tuple(items))
 
 
-def _named(calls: Sequence[Fields], found: Sequence[str | None]) -> Iterator[tuple[str, str]]:
-    """Yield name and id of each call: its own, the one that was found, or that of aimock."""
+def _named(calls: Sequence[Fields], found: Sequence[str | None]) -> Iterator[_Called]:
+    """Yield name and ids of each call: its own, or the one that was found and that of aimock."""
     for place, (call, call_id) in enumerate(zip(calls, found, strict=True)):
-        name = string(call, "name") or ""
-        yield name, string(call, "id") or call_id or f"call_gemini_{name}_{place}"
+        name, own = string(call, "name") or "", string(call, "id")
+        yield name, (own,) if own else (*((call_id,) if call_id else ()), f"call_gemini_{name}_{place}")
 
 
-def _items_of_user(parts: list[Fields], waiting: list[tuple[str, str]]) -> Iterator[Item]:
-    """Yield the items of a content, and remove the calls that are answered, which are names and ids, from *waiting*."""
+def _items_of_user(parts: list[Fields], waiting: list[_Called]) -> Iterator[Item]:
+    """Yield the items of a content, and remove the calls that are answered from *waiting*."""
     results = [mapping(part, "functionResponse") for part in parts if "functionResponse" in part]
     for result in results:
         name, call_id = string(result, "name") or "", string(result, "id")
-        called = next((call for call in waiting if (call[1] == call_id if call_id else call[0] == name)), None)
+        called = next((call for call in waiting if (call_id in call[1] if call_id else call[0] == name)), None)
         if called is not None:
             waiting.remove(called)
-            call_id = called[1]
-        yield Item("result", write_json(result.get("response")).decode(), call_id or "")
+        ids = called[1] if called is not None else (call_id or "",)
+        yield Item("result", write_json(result.get("response")).decode(), ids)
     texts = [text for part in parts if (text := string(part, "text")) is not None and not part.get("thought")]
     if texts or not results:
         yield Item("user", "".join(texts))

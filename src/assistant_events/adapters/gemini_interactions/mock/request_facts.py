@@ -123,7 +123,7 @@ def _result(step: Mapping[str, object]) -> Item:
     text = _content_text(result)
     if text is None and result is not None:
         text = write_json(result).decode()
-    return Item("result", text, _text(step.get("call_id")) or "")
+    return Item("result", text, (_text(step.get("call_id")) or "",))
 
 
 def _content_text(content: object) -> str | None:

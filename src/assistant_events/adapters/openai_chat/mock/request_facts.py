@@ -30,7 +30,7 @@ def _items(messages: list[Fields]) -> Iterator[Item]:
             case "assistant":
                 yield Item("model")
             case "tool" | "function":
-                yield Item("result", text_of(message.get("content")), string(message, "tool_call_id") or "")
+                yield Item("result", text_of(message.get("content")), (string(message, "tool_call_id") or "",))
             case _:
                 pass
 

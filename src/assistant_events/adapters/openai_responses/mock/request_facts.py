@@ -63,7 +63,7 @@ def _items(items: list[Fields]) -> Iterator[Item]:
             output = item.get(TOOLS.outputs[kind])
             text = text_of(output)
             written = write_json(output).decode() if text is None and output is not None else text
-            yield Item("result", written, string(item, "call_id") or "")
+            yield Item("result", written, (string(item, "call_id") or "",))
         elif role not in ("system", "developer"):
             yield _ANSWER
 
