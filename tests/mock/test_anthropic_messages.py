@@ -139,6 +139,38 @@ def test_fields_of_a_message(answer, field, expected):
     assert expected == found[field]
 
 
+def test_a_thread():
+    """
+    A thread is held by the server: the request that continues it has the new messages alone, and continues once.
+
+    The types of anthropic 2.14 and the requests of `toolRunner` of `@anthropic-ai/sdk` 1.14, which has threads on.
+    """
+    fixtures = {
+        "version": 1,
+        "fixtures": [
+            {"match": {"call_id": "toolu_1", "tool": "rain", "turn": 1}, "answer": {"text": "Fine."}},
+            {"match": {"user_text": "And?", "turn": 2}, "answer": {"text": "Rain."}},
+            {"match": {}, "answer": {"calls": [{"id": "toolu_1", "name": "rain", "arguments": {"city": "Oslo"}}]}},
+        ],
+    }
+    numbers = iter(range(1, 9))
+    provider = provider_of(fixtures, make_id=lambda: f"msg_{next(numbers)}")
+
+    def continued(previous, *messages):
+        thread = {"type": "continue", "previous_message_id": previous}
+        request = {"model": MODEL, "max_tokens": 99, "messages": list(messages), "thread": thread}
+        return asked(provider, "POST", PATH, request, HEADERS)
+
+    first = asked(provider, "POST", PATH, body(tools=TOOLS, thread={"type": "create"}), HEADERS).document
+    second = continued(first["id"], user(RESULT)).document
+    third = continued(second["id"], user({"type": "text", "text": "And?"})).document
+    again, unknown = continued(first["id"], user(RESULT)), continued("msg_99", user(RESULT))
+
+    assert ["Fine.", "Rain."] == [each["content"][0]["text"] for each in (second, third)]
+    assert (400, "thread_already_continued") == (again.status, again.document["error"]["details"]["error_code"])
+    assert (404, "thread_not_found") == (unknown.status, unknown.document["error"]["details"]["error_code"])
+
+
 def test_a_call_without_an_id():
     """
     Each run makes ids of its own for calls, so that a conversation may have several.

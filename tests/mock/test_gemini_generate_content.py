@@ -113,7 +113,9 @@ def test_a_stream(framing):
     assert kind == exchange.headers["content-type"]
     assert PARTS == [without_signature(part) for chunk in chunks for part in parts_of(chunk)]
     assert [False, False, False, True] == ["thoughtSignature" in part for chunk in chunks for part in parts_of(chunk)]
-    assert [{"finishReason": "STOP", "index": 0}] == last["candidates"]
+    assert [{"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": "STOP", "index": 0}] == last[
+        "candidates"
+    ]
     assert {("r1", MODEL)} == {(chunk["responseId"], chunk["modelVersion"]) for chunk in [*chunks, last]}
     assert {"promptTokenCount": 2, "totalTokenCount": 2} == chunks[0]["usageMetadata"]
     assert {
@@ -265,6 +267,7 @@ def test_what_is_refused(request_, message):
 
 
 ACCEPTED = {
+    "a call and the last chunk of its stream": body(USER, model(SKIPPED), model({"text": ""}), user(RESULT)),
     "a prompt without a role": body({"parts": {"text": "Hello"}}),
     "a loop": body(USER, model({"text": "Hm", "thought": True}, SKIPPED, CALL), user(RESULT, RESULT)),
     "results in contents of their own": body(USER, model(SKIPPED), model(CALL), user(RESULT), user(RESULT)),

@@ -16,7 +16,7 @@ from assistant_events.testing import durable
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
-from .notation import DIALECT, HEAD, USAGE, C, F, H, O, T, X, answer, candidate, ended, events, message, stream
+from .notation import DIALECT, END, HEAD, USAGE, C, F, H, O, T, X, answer, candidate, ended, events, message, stream
 from .samples import ERROR, SAMPLES, SIG
 
 OTHER_TEXT = {"arguments out of order"}
@@ -115,7 +115,7 @@ def test_frames():
     """
     The frames are those of the service: each part is one chunk, without names.
     """
-    chunks = [C(H("hm")), C(T("so", SIG)), C(F("f", {"x": 1}, id="f1")), C(finish="STOP", usage=USAGE)]
+    chunks = [C(H("hm")), C(T("so", SIG)), C(F("f", {"x": 1}, id="f1")), END]
     body = emitted(events(stream(*chunks)))[1]
 
     assert chunks == [json.loads(frame.removeprefix(b"data: ")) for frame in body.strip().split(b"\n\n")]

@@ -32,8 +32,16 @@ class GeminiGenerateContentEmitter(EmitterBase):
         self._head = _head(message)
 
     def on_end(self, message: msg.AssistantMessage) -> None:
-        """Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut."""
-        self.write({**_ending(message), **_head(message)})
+        """
+        Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut.
+
+        As every last chunk in recordings it has a content: the chats of `@google/genai` forget an answer without one.
+        """
+        ending = _ending(message)
+        if message.error is None and "candidates" in ending:
+            content = {"parts": [{"text": ""}], "role": "model"}
+            ending["candidates"] = [{"content": content, **candidate} for candidate in ending["candidates"]]
+        self.write({**ending, **_head(message)})
         if message.error is not None and not is_lost(message.error) and not _is_candidates(message):
             self.write(_error_document(message.error))
 

@@ -21,12 +21,13 @@ from assistant_events.adapters.anthropic_messages.mock.runs import (
     signature_key,
 )
 from assistant_events.adapters.anthropic_messages.mock.validation import check_create, is_thinking
+from assistant_events.adapters.json_fields import array, mapping, string
 from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call
+from assistant_events.mock.service import Call, Slot
 
 _TYPES: Final[dict[int, str]] = {
     401: "authentication_error",
@@ -62,6 +63,38 @@ class MessagesService(DocumentService[Run]):
     def new_id(self) -> str:
         """Return a random id of an answer."""
         return f"msg_{token_urlsafe(18)}"
+
+    def body(self, call: Call) -> Body:
+        """
+        Return the body of a request, with the conversation that the server holds when it continues a thread.
+
+        Raises:
+            ApiError: It is not an object, or there is no such thread.
+        """
+        body = super().body(call)
+        thread = mapping(body, "thread")
+        if thread.get("type") != "continue":
+            return body
+        previous = string(thread, "previous_message_id") or ""
+        run = self.runs.get(previous)
+        if run is None:
+            raise ApiError(404, f"No thread was found for '{previous}'.", name="thread_not_found")
+        if run.is_continued:
+            raise ApiError(400, f"'{previous}' was continued before.", name="thread_already_continued")
+        held = {key: value for key, value in run.body.items() if key != "stream"}
+        answer = {"role": "assistant", "content": run.whole()["content"]}
+        return {**held, **body, "messages": [*array(held, "messages"), answer, *array(body, "messages")]}
+
+    def new_run(self, call: Call, body: Body, slot: Slot) -> Run:
+        """Return the run of a request; that of a thread is kept for the request that continues it."""
+        run = super().new_run(call, body, slot)
+        thread = mapping(body, "thread")
+        if thread:
+            previous = self.runs.get(string(thread, "previous_message_id") or "")
+            if previous is not None:
+                previous.is_continued = True
+            self.runs.add(run, len(call.data))
+        return run
 
     def signed_items(self, answer: fixtures.Answer) -> Iterable[tuple[str, object]]:
         """Yield the signatures that an answer of a fixture has itself, with what each seals."""
@@ -107,7 +140,7 @@ def error_response(error: ApiError) -> Response:
     """Return the HTTP answer of an error."""
     otherwise = _TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
     known = isinstance(error.code, str) and error.code != "internal"
-    body = error_body(str(error.code) if known else otherwise, error.message)
+    body = error_body(str(error.code) if known else otherwise, error.message, error.name)
     return json_response(body, error.status, {"request-id": body["request_id"], **error.headers})
 
 

@@ -90,6 +90,9 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One message."""
 
+    is_continued = False
+    """Whether it was continued in its thread: each message may be so once."""
+
     @staticmethod
     def input_tokens(body: Body) -> int:
         """Return the estimated tokens of a request."""
@@ -134,9 +137,11 @@ def _texts_of_answer(answer: Answer) -> Iterator[str]:
             yield write_json(block["input"]).decode()
 
 
-def error_body(kind: str, message: str) -> dict[str, Any]:
-    """Return the document of an error."""
-    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": f"req_{token_hex(12)}"}
+def error_body(kind: str, message: str, error_code: str | None = None) -> dict[str, Any]:
+    """Return the document of an error; a few have a stable *error_code*."""
+    details = {} if error_code is None else {"details": {"error_code": error_code}}
+    error = {"type": kind, "message": message, **details}
+    return {"type": "error", "error": error, "request_id": f"req_{token_hex(12)}"}
 
 
 FAULT_FRAMES: Final = FaultFrames(

@@ -83,7 +83,8 @@ class Prepared(PreparedAnswer):
     def name_of(self, frame: Frame) -> str:
         """Return `part` or `finish`."""
         candidates = mappings(frame, "candidates") if is_object(frame) else []
-        return "part" if candidates and mapping(candidates[0], "content") else "finish"
+        is_part = candidates and "content" in candidates[0] and "finishReason" not in candidates[0]
+        return "part" if is_part else "finish"
 
     def _signed_place(self, parts: list[dict[str, Any]]) -> int | None:
         if not self.signs or any("thoughtSignature" in part for part in parts):

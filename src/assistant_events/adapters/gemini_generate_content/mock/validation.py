@@ -78,6 +78,7 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     _check_tools(body)
     contents = _contents(body)
     turns = list(_turns(contents))
+    _check_texts(turns)
     _check_results(turns)
     if ledger is not None:
         _check_signatures(contents, ledger)
@@ -137,8 +138,6 @@ def _check_content(where: str, content: Fields) -> None:
         if not is_object(mapping(part, "functionResponse").get("response", part)):
             where = f"{where}.parts[{place}].function_response.response"
             raise ApiError(400, f"Invalid value at '{where}' (type.googleapis.com/google.protobuf.Struct)")
-    if all(part.get("text") == "" and not part.get("thoughtSignature") for part in parts):
-        raise ApiError(400, "Unable to submit request because it must have a text parameter.")
 
 
 def _kind(content: Fields) -> str:
@@ -152,6 +151,13 @@ def _turns(contents: list[Fields]) -> Iterator[_Turn]:
     for kind, group in groupby(enumerate(contents), lambda content: _kind(content[1])):
         found = list(group)
         yield _Turn(kind, found[-1][0], [part for _, content in found for part in listed(content, "parts")])
+
+
+def _check_texts(turns: list[_Turn]) -> None:
+    """Check that no turn is of empty texts alone. Clients with chats send the last chunk of a stream back, which is."""
+    for turn in turns:
+        if all(part.get("text") == "" and not part.get("thoughtSignature") for part in turn.parts):
+            raise ApiError(400, "Unable to submit request because it must have a text parameter.")
 
 
 def _check_results(turns: list[_Turn]) -> None:
