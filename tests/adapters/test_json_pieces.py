@@ -70,14 +70,14 @@ def test_pieces_of_a_string():
     """
     pieces = JsonPieces()
     text = [
-        pieces.add("$.a", 'x"', goes_on=True),
-        pieces.add("$.a", "y", goes_on=True),
+        pieces.add("$.a", 'x"'),
+        pieces.add("$.a", "y"),
         pieces.add("$.a", ""),
-        pieces.add("$.b", "z", goes_on=True),
+        pieces.add("$.b", "z"),
         pieces.end(),
     ]
 
-    assert ['{"a":"x\\"', "y", '"', ',"b":"z', '"}'] == text
+    assert ['{"a":"x\\"', "y", "", '","b":"z', '"}'] == text
     assert {"a": 'x"y', "b": "z"} == pieces.value
 
 

@@ -1,4 +1,4 @@
-"""What the errors of all Google APIs have: the names of google.rpc.Code, and the delay before a retry."""
+"""What all Google APIs share: the names of google.rpc.Code, the delay before a retry, and fields in two spellings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from assistant_events.adapters.json_fields import Fields, mappings, string
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, mappings, string
+from assistant_events.adapters.tables import names
 from assistant_events.values import ErrorInfo, ErrorKind
 
 CODES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
@@ -57,3 +58,18 @@ def error_object(error: ErrorInfo) -> dict[str, Any]:
 
 
 __all__ = ["CODES", "error_object", "retry_delay_s"]
+
+
+_OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")
+"""Fields whose values have keys of the app."""
+
+_SNAKE: Final = re.compile(r"_+([^_])")
+
+
+def camel_keys(value: Any) -> Any:
+    """Return a document with its fields in camelCase. The services take snake_case, too, and clients dump it."""
+    # Any: plain JSON.
+    if not is_object(value):
+        return [camel_keys(each) for each in value] if is_array(value) else value
+    named = [(_SNAKE.sub(lambda found: found[1].upper(), key), each) for key, each in value.items()]
+    return {key: each if key in _OF_APP else camel_keys(each) for key, each in named}

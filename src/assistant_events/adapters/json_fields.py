@@ -116,16 +116,20 @@ def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     return has_news
 
 
-def extend_arrays(facts: dict[str, Any], key: str, fields: Fields) -> None:
-    """Put *fields* into the object of *facts* under *key*, arrays behind those that it has. Nothing for empty ones."""
-    news = {name: value for name, value in others(fields).items() if value != []}
+def extend_arrays(facts: dict[str, Any], key: str, fields: Fields, *, repeats: bool = False) -> None:
+    """
+    Put *fields* into the object of *facts* under *key*, arrays behind those that it has. Nothing for empty ones.
+
+    With *repeats* empty ones count, and an array that begins with the one that is there has its items again.
+    """
+    news = {name: value for name, value in others(fields).items() if value != [] or repeats}
     if not news:
         return
     known = facts[key] = facts[key] if isinstance(facts.get(key), dict) else {}
     for name, value in news.items():
         before = known.get(name)
         if isinstance(before, list) and isinstance(value, list):
-            before.extend(value)
+            before.extend(value[len(before) :] if repeats and value[: len(before)] == before else value)
         else:
             known[name] = value
 
@@ -200,10 +204,17 @@ def json_array(text: str) -> list[Any]:
         return []
 
 
-def base64_bytes(data: str | None) -> bytes | None:
-    """Return the bytes of standard base64, padded or not; `None` for anything else."""
+def text_of_input(given: object) -> str:
+    """Return an input that is not an object, as proxies send some, as its JSON text; empty for an object or none."""
+    return given if isinstance(given, str) else "" if given is None or is_object(given) else write_json(given).decode()
+
+
+def base64_bytes(data: str | None, *, either: bool = False) -> bytes | None:
+    """Return the bytes of standard base64, with *either* also of that for addresses; `None` for anything else."""
     if not data:
         return None
+    if either:
+        data = data.replace("-", "+").replace("_", "/")
     try:
         return b64decode(data + "=" * (-len(data) % 4), validate=True)
     except (binascii.Error, ValueError):

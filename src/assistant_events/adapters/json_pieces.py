@@ -42,16 +42,15 @@ class JsonPieces:
         self._pieces: list[str] | None = None
         """The pieces of a string that is open."""
 
-    def add(self, path: str, value: Any, *, goes_on: bool = False) -> str | None:
+    def add(self, path: str, value: Any) -> str | None:
         """
         Return the text that one more value adds.
 
         Args:
             path: Its place.
 
-            value: Plain JSON, or a piece of the string that is open at this place.
-
-            goes_on: Whether more pieces of the string follow.
+            value: Plain JSON, or a piece of the string that was last, when that is at this place: it ends where another
+                value comes, as the clients of Google and of others read it, whether more was announced or not.
 
         Returns:
             The text; `None`, and nothing has happened, when the object has no such place.
@@ -69,8 +68,6 @@ class JsonPieces:
             added += write_json(value).decode().removesuffix("" if text is None else '"')
         else:
             return None
-        if not goes_on:
-            added += self._end_string()
         return added if self.is_ordered else ""
 
     def end(self) -> str:
@@ -154,7 +151,7 @@ def place_of(path: str) -> Place | None:
 
 def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
     """
-    Return what adds up to the text of an object that was cut: `path`, `value` and `goes_on` of `JsonPieces.add`.
+    Return what adds up to the text of an object that was cut: path and value for `JsonPieces.add`, and if it was cut.
 
     `None` when it is not such a text: values in it are whole, but for the last string.
     """

@@ -64,6 +64,13 @@ SAMPLES = {
     "arguments in pieces, two calls": answer(
         CAPITAL, P("$.a", stringValue="x"), F("g", willContinue=True), P("$.b", stringValue="y", last=True), T("So.")
     ),
+    "a string in pieces that are not announced": answer(
+        F("f", willContinue=True), P("$.a", stringValue="San"), P("$.a", last=True, stringValue=" Jose")
+    ),
+    "the same call in each piece": answer(
+        F("f", id="c", partialArgs=[{"jsonPath": "$.a", "numberValue": 1}], willContinue=True),
+        F("f", id="c", partialArgs=[{"jsonPath": "$.b", "stringValue": "x"}], willContinue=False),
+    ),
     "arguments out of order": answer(
         F("f", willContinue=True), P("$.a.b", numberValue=1), P("$.c", numberValue=2), P("$.a.d", numberValue=3), R
     ),

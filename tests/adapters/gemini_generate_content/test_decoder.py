@@ -289,6 +289,79 @@ def test_arguments_stream():
     assert ['{"country":"a\\"b', '","n":1.5', "}"] == deltas
 
 
+IN_PIECES = {
+    "a string whose pieces are not announced": (
+        [F("f", willContinue=True), P("$.a", stringValue="San"), P("$.a", last=True, stringValue=" Jose")],
+        {"a": "San Jose"},
+    ),
+    "the same call in each piece": (
+        [
+            F("f", id="c", partialArgs=[{"jsonPath": "$.a", "numberValue": 1}], willContinue=True),
+            F("f", id="c", partialArgs=[{"jsonPath": "$.b", "stringValue": "x"}], willContinue=False),
+        ],
+        {"a": 1, "b": "x"},
+    ),
+    "arguments beside pieces": (
+        [F("f", {"kept": "yes", "a": "no"}, partialArgs=[{"jsonPath": "$.a", "stringValue": "x"}])],
+        {"kept": "yes", "a": "x"},
+    ),
+    "a null of JSON": (
+        [F("f", willContinue=True), P("$.a", nullValue=None), P("$.b", last=True, stringValue="x")],
+        {"a": None, "b": "x"},
+    ),
+    "nulls of a dump": (
+        [F("f", willContinue=True), P("$.a", last=True, stringValue="x", nullValue=None, numberValue=None)],
+        {"a": "x"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("pieces", "value"), IN_PIECES.values(), ids=IN_PIECES)
+def test_arguments_in_pieces(pieces, value):
+    """
+    Pieces of one place are one string, and pieces of one call one object, with what the call has whole.
+
+    As adk-python and the AI SDK read them; a null is proto3's JSON of `NullValue`.
+    """
+    [call] = message(stream(*map(C, pieces), END)).tool_calls
+
+    assert value == call.input
+
+
+def test_an_empty_part():
+    """
+    Vertex sends such ones (recorded by Firebase); they are nothing.
+    """
+    assert ["text"] == [part.type for part in message(answer({}, T("Hi"), {})).parts]
+
+
+def test_sources_of_several_chunks():
+    """
+    Each chunk has its own ones, or those before again (recorded by Firebase).
+    """
+    one, two, three = [{"startIndex": 5 * at, "endIndex": 5 * at + 4, "uri": f"https://{at}.test"} for at in range(3)]
+
+    def body(*chunks):
+        return stream(*[C(T("12345"), citationMetadata={"citationSources": sources}) for sources in chunks], END)
+
+    for chunks in ([[one], [two, three]], [[one], [one, two], [one, two, three]]):
+        found = message(body(*chunks))
+
+        assert [one, two, three] == thaw(found.details)["citationMetadata"]["citationSources"]
+        assert ["https://0.test", "https://1.test", "https://2.test"] == [each.url for each in found.parts[0].citations]
+
+
+def test_a_source_without_fields():
+    """
+    It is not a citation.
+    """
+    support = {"segment": {"endIndex": 2}, "groundingChunkIndices": [0, 1]}
+    grounding = {"groundingChunks": [{}, {"web": {"uri": "https://a.test"}}], "groundingSupports": [support]}
+    [part] = message(stream(C(T("Hi")), C(T(""), finish="STOP", groundingMetadata=grounding))).parts
+
+    assert ["https://a.test"] == [each.url for each in part.citations]
+
+
 def test_arguments_out_of_order():
     """
     A value that belongs further up is in the input, not in the text.

@@ -14,6 +14,7 @@ from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
+from assistant_events.adapters.google_rpc import camel_keys
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
@@ -26,6 +27,7 @@ from assistant_events.adapters.json_fields import (
     others,
     string,
     taken_object,
+    text_of_input,
 )
 from assistant_events.adapters.json_pieces import JsonPieces
 from assistant_events.recorder.fragments import OpenFragment
@@ -33,7 +35,7 @@ from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonCont
 from assistant_events.values.content import ContentInput
 
 _FRAME = frozenset({*words.OF_RESPONSE, "candidates", "usageMetadata", "modelVersion", *words.DROPPED})
-_CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken", "logprobsResult"})
+_CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken", "logprobsResult", "citationMetadata"})
 _KINDS = ("text", *words.OWN_FIELDS)
 _TEXT_PATH = ("candidates", 0, "content", "parts", 0, "text")
 
@@ -65,8 +67,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._text: OpenFragment | None = None
         """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
 
-        self._call: tuple[int, JsonPieces] | None = None
-        """The call whose arguments are open: its item, and what came of them."""
+        self._call: tuple[int, Fields, JsonPieces] | None = None
+        """The call whose arguments are open: its item, its first fields, and what came in pieces."""
 
         self._calls: dict[tuple[str, str], list[int]] = {}
         """By kind and id, and by kind and tool, the items of calls that may have a result, oldest first."""
@@ -79,7 +81,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     def on_event(self, event: Fields) -> None:
         """Read one chunk."""
         if not event.keys().isdisjoint(words.OF_DUMPS):
-            event = words.camel_keys(event)
+            event = camel_keys(event)
         if event.get("error") is not None:
             self.fail_step(words.ERRORS.read_document(event))
             return
@@ -129,6 +131,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     def _on_candidate(self, candidate: Fields, event: Fields) -> None:
         learn(self.step_details, candidate, _CANDIDATE)
         extend_arrays(self.step_details, "logprobsResult", mapping(candidate, "logprobsResult"))
+        extend_arrays(self.step_details, "citationMetadata", mapping(candidate, "citationMetadata"), repeats=True)
         if token := string(candidate, "continuationToken"):
             self.step_state["continuationToken"] = token
         for part in mappings(mapping(candidate, "content"), "parts"):
@@ -155,13 +158,15 @@ class GeminiGenerateContentDecoder(DecoderBase):
     # -- parts
 
     def _on_part(self, part: Fields, event: Fields) -> None:
+        if not part:
+            return  # Vertex sends such ones
         kind = next((each for each in _KINDS if each in part), "")
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
         fields = mapping(part, kind)
         if kind == "text":
             self._on_text(string(part, "text") or "", state, event)
             return
-        if kind == "functionCall" and not string(fields, "name") and (self._call is not None or not (fields or state)):
+        if kind == "functionCall" and self._continues_call(fields, state):
             self._on_arguments(fields, state)
             return
         self._end_call()
@@ -174,7 +179,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
                 self._on_call(key, kind, tool, fields, own)
             case "codeExecutionResult" | "toolResponse" | "functionResponse" if tool:
                 self._on_result(key, kind, tool, fields, own)
-            case "inlineData" | "fileData" if (data := _bytes(fields)) or string(fields, "fileUri"):
+            case "inlineData" | "fileData" if (data := base64_bytes(string(fields, "data"), either=True)) or string(
+                fields, "fileUri"
+            ):
                 media_type = string(fields, "mimeType") or "application/octet-stream"
                 self.recorder.end_media(own, data, string(fields, "fileUri"), media_type=media_type, key=key)
             case _:
@@ -224,25 +231,30 @@ class GeminiGenerateContentDecoder(DecoderBase):
             known = {"type": kind, **state}
             self.recorder.tool_call(call_id, tool, arguments, key=key, provider_executed=True, state=known)
         else:
-            text, whole = words.input_text(fields.get("args")), taken_object(fields, "args") or None
+            text, whole = text_of_input(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
             if "partialArgs" in fields or "willContinue" in fields:
-                self._call = key, JsonPieces()
+                self._call = key, fields, JsonPieces()
                 self._on_arguments(fields, {})
             else:
                 self.recorder.end_tool_input(key=key)
+
+    def _continues_call(self, fields: Fields, state: Fields) -> bool:
+        """Return whether a call is more of the open one: without a name, or with its id again."""
+        if self._call is not None and (call_id := string(fields, "id")) and call_id == string(self._call[1], "id"):
+            return True
+        return not string(fields, "name") and (self._call is not None or not (fields or state))
 
     def _on_arguments(self, fields: Fields, state: dict[str, Any]) -> None:
         """Add to the arguments of the call that is open: only its first part has its name."""
         if self._call is None:
             return  # the end of a call that had ended
-        key, arguments = self._call
+        key, _, arguments = self._call
         for argument in mappings(fields, "partialArgs"):
-            name = next((name for name in words.VALUES.values() if argument.get(name) is not None), "")
+            name = words.value_field(argument)
             value = None if name == "nullValue" else argument.get(name)
             value = int(value) if isinstance(value, float) and value.is_integer() else value
-            goes_on = flag(argument, "willContinue") is True
-            delta = arguments.add(string(argument, "jsonPath") or "", value, goes_on=goes_on) if name else None
+            delta = arguments.add(string(argument, "jsonPath") or "", value) if name else None
             if delta is None:
                 self.note("stray-argument", "a value without a place in the arguments was left out")
             else:
@@ -255,9 +267,11 @@ class GeminiGenerateContentDecoder(DecoderBase):
     def _end_call(self) -> None:
         """End the arguments that are open: the part that ends them may be missing."""
         if self._call is not None:
-            (key, arguments), self._call = self._call, None
+            (key, first, arguments), self._call = self._call, None
             self.recorder.tool_input(None, None, arguments.end(), key=key)
-            self.recorder.end_tool_input(key=key, input=None if arguments.is_ordered else arguments.value)
+            value = {**mapping(first, "args"), **arguments.value}
+            is_text = arguments.is_ordered and len(value) == len(arguments.value)
+            self.recorder.end_tool_input(key=key, input=None if is_text else value)
 
     def _on_result(self, key: int, kind: str, tool: str, fields: Fields, state: dict[str, Any]) -> None:
         """Record a result: of the call with its id, or of the last one of its tool where it has none."""
@@ -284,8 +298,3 @@ def _rest(kind: str, fields: Fields) -> dict[str, Any]:
     # Any: plain JSON.
     rest = others(fields, words.OWN_FIELDS.get(kind, fields))
     return {"fields": rest} if rest else {}
-
-
-def _bytes(blob: Fields) -> bytes | None:
-    """Return the bytes of a blob; official clients dump them in the alphabet for addresses (`-_`)."""
-    return base64_bytes((string(blob, "data") or "").replace("-", "+").replace("_", "/"))

@@ -32,13 +32,9 @@ class GeminiGenerateContentEmitter(EmitterBase):
         self._head = _head(message)
 
     def on_end(self, message: msg.AssistantMessage) -> None:
-        """
-        Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut.
-
-        As every last chunk in recordings it has a content: the chats of `@google/genai` forget an answer without one.
-        """
+        """Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut."""
         ending = _ending(message)
-        if message.error is None and "candidates" in ending:
+        if message.error is None and "candidates" in ending:  # chats of `@google/genai` forget one without content
             content = {"parts": [{"text": ""}], "role": "model"}
             ending["candidates"] = [{"content": content, **candidate} for candidate in ending["candidates"]]
         self.write({**ending, **_head(message)})

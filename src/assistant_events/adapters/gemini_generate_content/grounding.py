@@ -47,5 +47,5 @@ def _grounded(metadata: Fields) -> list[_Source]:
         for support in mappings(metadata, "groundingSupports")
         for segment in [mapping(support, "segment")]
         for number in array(support, "groundingChunkIndices")
-        if type(number) is int and 0 <= number < len(chunks)
+        if type(number) is int and 0 <= number < len(chunks) and chunks[number]
     ]

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import ErrorTable
-from assistant_events.adapters.json_fields import Fields, integer, is_array, is_object, mapping, string
-from assistant_events.adapters.tables import names
+from assistant_events.adapters.json_fields import Fields, integer, is_array, mapping, string
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, write_json
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {
     "STOP": FinishReason.STOP,
@@ -121,11 +120,13 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata")
 """Fields of a chunk that the official client has dumped in snake_case."""
 
-_OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")
-"""Fields whose values have keys of the app."""
-
-_SNAKE: Final = re.compile(r"_+([^_])")
 _WORD: Final = re.compile(r"[A-Z0-9_]+")
+
+
+def value_field(argument: Fields) -> str:
+    """Return the field with the value of a piece of arguments; `""` for none. The null of JSON is one by itself."""
+    given = [name for name in VALUES.values() if name in argument]
+    return next((name for name in given if argument[name] is not None or given == ["nullValue"]), "")
 
 
 def reason_of(candidate: Fields) -> str | None:
@@ -152,20 +153,6 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
 def block_reason_of(details: Fields) -> str | None:
     """Return why the prompt was blocked; `None` when it was not."""
     return string(mapping(details, "promptFeedback"), "blockReason")
-
-
-def camel_keys(value: Any) -> Any:
-    """Return a document with its fields in camelCase. The service takes snake_case, too, and its client dumps it."""
-    # Any: plain JSON.
-    if not is_object(value):
-        return [camel_keys(each) for each in value] if is_array(value) else value
-    named = [(_SNAKE.sub(lambda found: found[1].upper(), key), each) for key, each in value.items()]
-    return {key: each if key in _OF_APP else camel_keys(each) for key, each in named}
-
-
-def input_text(args: object) -> str:
-    """Return arguments that are not an object, which proxies send, as the text of an input; empty for others."""
-    return args if isinstance(args, str) else "" if args is None or is_object(args) else write_json(args).decode()
 
 
 def tool_of(kind: str, fields: Fields) -> str | None:

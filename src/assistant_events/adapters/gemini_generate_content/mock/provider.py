@@ -20,7 +20,7 @@ from assistant_events.adapters.gemini_generate_content.mock.runs import (
     sealed_content,
 )
 from assistant_events.adapters.gemini_generate_content.mock.validation import check_create, check_fields, standard
-from assistant_events.adapters.gemini_generate_content.vocabulary import camel_keys
+from assistant_events.adapters.google_rpc import camel_keys
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api

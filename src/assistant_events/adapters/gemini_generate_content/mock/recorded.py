@@ -14,7 +14,8 @@ from assistant_events.adapters.gemini_generate_content import dialect
 from assistant_events.adapters.gemini_generate_content.mock.answers import RESERVED, Answer, response_fields
 from assistant_events.adapters.gemini_generate_content.mock.form import FORM
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import read_request
-from assistant_events.adapters.gemini_generate_content.vocabulary import ERRORS, camel_keys
+from assistant_events.adapters.gemini_generate_content.vocabulary import ERRORS
+from assistant_events.adapters.google_rpc import camel_keys
 from assistant_events.adapters.json_fields import string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
