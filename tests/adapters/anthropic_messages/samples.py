@@ -74,6 +74,7 @@ SAMPLES = {
         *text(1, "Hm."),
     ),
     "fallback without a stop": answer(B(0, "fallback", to={"model": "b"}), *text(1, "Hello")),
+    "fallback behind a call": answer(*tool(0), B(1, "fallback", to={"model": "b"}), X(1), *text(2, "Hello")),
     "fallback": answer(
         B(0, "fallback", **{"from": {"model": "a"}, "to": {"model": "b"}, "trigger": {"type": "refusal"}}),
         X(0),

@@ -20,6 +20,7 @@ from .notation import (
     X,
     answer,
     encoded,
+    events,
     message,
     result,
     stream,
@@ -556,3 +557,59 @@ def test_the_body_is_the_apps():
     assert {**body, "messages": [ASKED]} == DIALECT.encoder([USER], body).body
     with pytest.raises(ValueError, match="messages comes out of the transcript"):
         DIALECT.encoder([USER], {**body, "messages": []})
+
+
+FALLBACK = {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}}
+
+
+def test_what_a_replaced_model_has_left_behind():
+    """
+    Before the last `fallback` texts and results of the provider stay; thoughts, calls of the app and open calls do not.
+
+    Claude's guide to refusals and fallback, and the docstring of `beta_fallback_block_param` in anthropic 2.12.
+    """
+    body = answer(
+        B(0, "thinking", thinking=""),
+        H(0, "old"),
+        S(0, "OLD"),
+        X(0),
+        *text(1, "Let me look."),
+        *tool(2, "srvtoolu_1", "web_search", type="server_tool_use"),
+        *result(3),
+        *tool(4, "toolu_old"),
+        *tool(5, "srvtoolu_2", "web_search", type="server_tool_use"),
+        B(6, "connector_text", text="and"),
+        X(6),
+        B(7, **FALLBACK),
+        X(7),
+        B(8, "thinking", thinking=""),
+        H(8, "new"),
+        S(8, "NEW"),
+        X(8),
+        *tool(9, "toolu_new"),
+        stop_reason="tool_use",
+    )
+    found = message(body)
+    _, old, _, new = found.tool_calls
+    done = fold([new.succeed("ok")], start=Transcript(messages=(found,))).last
+    messages, _ = encoded(USER, done)
+
+    assert ("no-result", None) == (old.error.kind, new.error)
+    assert [
+        "text",
+        "server_tool_use",
+        "web_search_tool_result",
+        "fallback",
+        "thinking",
+        "tool_use",
+    ] == [each["type"] for each in messages[1]["content"]]
+    assert ["toolu_new"] == [each["tool_use_id"] for each in messages[2]["content"]]
+
+
+def test_an_answer_after_a_replaced_call():
+    """
+    The call of the model that declined is not to be run: the answer has ended.
+    """
+    found = fold(events(answer(*tool(0, "toolu_old"), B(1, **FALLBACK), X(1), *text(2, "I can."))))
+
+    assert ("stop", "user") == (found.last.finish_reason, found.awaits)

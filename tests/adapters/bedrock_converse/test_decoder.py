@@ -728,6 +728,40 @@ def test_the_type_of_a_call():
     assert not call.provider_executed
 
 
+STARTS = {
+    "empty": {},
+    "null": None,
+    "an empty text": {"text": ""},
+    "empty reasoning": {"reasoningContent": {}},
+    "reasoning with a null": {"reasoningContent": {"reasoningText": None}},
+}
+
+
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+def test_an_empty_start(start):
+    """
+    AWS sends no start of a text, gateways and servers of other libraries do: it is nothing by itself.
+    """
+    begun = [{"contentBlockStart": {"contentBlockIndex": at, "start": start}} for at in range(3)]
+    expected = message(answer(H(0, "Hm"), G(0, "SIG"), X(0), *text(1, "Hi")))
+
+    assert expected.parts == message(answer(begun[0], H(0, "Hm"), G(0, "SIG"), X(0), begun[1], *text(1, "Hi"))).parts
+    assert (
+        expected.parts == message(answer(begun[0], H(0, "Hm"), begun[0], G(0, "SIG"), begun[1], *text(1, "Hi"))).parts
+    )
+    assert expected.parts == message(answer(H(0, "Hm"), G(0, "SIG"), X(0), *text(1, "Hi"), begun[2], X(2))).parts
+
+
+def test_a_start_with_content():
+    """
+    What a start of a text or of reasoning has belongs to it.
+    """
+    signed = B(0, reasoningContent={"reasoningText": {"signature": "SIG"}})
+    expected = message(answer(H(0, "Hm"), G(0, "SIG"), X(0), *text(1, "Hi there")))
+
+    assert expected.parts == message(answer(signed, H(0, "Hm"), X(0), B(1, text="Hi "), *text(1, "there"))).parts
+
+
 @pytest.mark.parametrize("type_", [[1], {"a": 1}, 7])
 def test_a_type_that_is_no_word(type_):
     """

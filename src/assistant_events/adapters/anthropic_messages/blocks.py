@@ -11,8 +11,6 @@ from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
-from assistant_events import messages as msg
-from assistant_events.adapters import items
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
@@ -26,11 +24,6 @@ from assistant_events.values.validators import NO_FIELDS
 
 _PLAIN: Final = "text/plain"
 _DOCUMENTS: Final = frozenset({"application/pdf", _PLAIN})
-
-
-def content_blocks(message: msg.AssistantMessage) -> list[Item]:
-    """Return the blocks of an answer, as a document lists them. All of it is fresh."""
-    return items.content_blocks(message, "i", write_block)
 
 
 def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
@@ -48,15 +41,10 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
         case "call":
             more.pop("id", None)
-            kind_of = state.get("type", "server_tool_use" if first.provider_executed else "tool_use")
-            arguments = thaw(first.input or NO_FIELDS)
-            return {
-                "type": kind_of,
-                "id": wire_id(first) or first.call_id,
-                "name": first.name,
-                "input": arguments,
-                **more,
-            }
+            is_hosted = first.provider_executed and first.error != words.REPLACED
+            kind_of = state.get("type", "server_tool_use" if is_hosted else "tool_use")
+            call_id, arguments = wire_id(first) or first.call_id, thaw(first.input or NO_FIELDS)
+            return {"type": kind_of, "id": call_id, "name": first.name, "input": arguments, **more}
         case "result":
             output = join_sealed(output_value(first), mapping(state, "sealed"))
             content = {} if output is None else {"content": output}

@@ -14,17 +14,15 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
-from assistant_events.adapters.aws import AWS_ERRORS, error_in
-from assistant_events.adapters.aws_event_stream import event_in_chunk
+from assistant_events.adapters.aws_chunks import unwrapped
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.errors import SPLICED
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
-from assistant_events.errors import JsonError
 from assistant_events.recorder.calls import parse_input
-from assistant_events.values import FinishReason, Usage, read_json
+from assistant_events.values import FinishReason, Usage
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
@@ -107,22 +105,14 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _on_envelope(self, event: Fields) -> None:
         """Read the event inside a chunk of Bedrock, its exceptions, or an error without a type, as gateways send it."""
-        data, exception = event_in_chunk(event), error_in(event)
-        if data is None:
-            if exception is not None:
-                self.fail_step(AWS_ERRORS.read(exception))
-            elif "error" in event:
-                self.fail_step(words.ERRORS.read_document(event))
-            else:
-                self.note("unknown-event", "an event without a type was left out")
-            return
-        try:
-            inner = read_json(data)
-        except JsonError as error:
-            self.note("bad-json", f"the event of a frame is {error}")
-            return
-        if isinstance(inner, dict) and "type" in inner:
-            self.on_event(inner)
+        inner = unwrapped(self, event)
+        if inner is not None:
+            if "type" in inner:
+                self.on_event(inner)
+        elif "error" in event:
+            self.fail_step(words.ERRORS.read_document(event))
+        else:
+            self.note("unknown-event", "an event without a type was left out")
 
     def _on_message_start(self, message: Fields) -> None:
         known, given = self.step_state.get("message_id"), string(message, "id") or None
@@ -234,11 +224,21 @@ class AnthropicMessagesDecoder(DecoderBase):
             case "result" if self._on_result(block, fields, state):
                 pass
             case _:
+                if kind == "fallback":
+                    self._on_fallback()
                 # Also the result of a call of an earlier message that is not known.
                 self.recorder.begin(block, "opaque", {"block": fields})
         if index is not None and block.role in _PATHS:
             kind, path = _PATHS[block.role]
             self.offer_fast_path(None, path, self.recorder.open_of(block), kind=kind, number=index)
+
+    def _on_fallback(self) -> None:
+        """Fail the calls of the app that a model made before another one replaced it: they are not to be run."""
+        for block in self._blocks.values():
+            if block.role == "call":
+                self._on_stop(block)
+        for call_id in self.recorder.unanswered(provider_executed=False):
+            self.recorder.result(call_id, (), words.REPLACED, provider_executed=True)
 
     def _on_result(self, block: _Block, fields: Fields, state: dict[str, Any]) -> bool:
         """Record a result of a tool of the provider; return whether its call is known."""

@@ -12,7 +12,7 @@ from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
 from assistant_events.adapters.emitter import finish_word, is_lost, own_message
-from assistant_events.adapters.items import BlockKind
+from assistant_events.adapters.items import BlockKind, content_blocks
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.values import thaw, write_json
 
@@ -110,7 +110,7 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
         return {"type": "error", **words.ERRORS.write_document(message.error)}
     message = own_message(message, _DIALECT)
     ending = {"stop_reason": _stop_reason(message), "stop_sequence": None, "usage": _usage(message), **_facts(message)}
-    return {**_head(message), "content": blocks.content_blocks(message), **ending}
+    return {**_head(message), "content": content_blocks(message, "i", blocks.write_block), **ending}
 
 
 def _head(message: msg.AssistantMessage) -> dict[str, Any]:

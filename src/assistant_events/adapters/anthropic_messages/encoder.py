@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.anthropic_messages import vocabulary as words
-from assistant_events.adapters.anthropic_messages.blocks import content_blocks, media_block
+from assistant_events.adapters.anthropic_messages.blocks import media_block, write_block
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.items import joined_roles
+from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, FinishReason, MediaContent
@@ -74,7 +74,7 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = [block for block in content_blocks(message) if block.get("text") != ""]
+        blocks = [block for block in content_blocks(message, "i", write_block) if block.get("text") != ""]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
@@ -109,10 +109,13 @@ class AnthropicMessagesEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return the blank texts of an answer that has nothing else: the service refuses a message of blanks."""
-        sent = [(place, part) for place, part in parts if self.unsendable(part) is None]
+        """Return the texts of a message of blanks, which is refused, and what a replaced model has left behind."""
+        last = max([place for place, part in parts if _block_type(part) == "fallback"], default=0)
+        reason = words.REPLACED.message
+        replaced = {place: reason for place, part in parts if place < last and not _outlives_model(part)}
+        sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
-        return {place: DropReason.EMPTY for place, _ in sent} if is_blank else {}
+        return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}
 
     def _declares(self, tool: str) -> bool:
         return any((string(each, "type") or "").startswith(tool) for each in mappings(self.body, "tools"))
@@ -122,6 +125,17 @@ class AnthropicMessagesEncoder(EncoderBase):
         last = self._answers[-1]
         is_last = call.message_id == last.id and last.finish_reason in (FinishReason.PAUSE, FinishReason.TOOL_CALLS)
         return is_last or wire_id(call) in self._results
+
+
+def _outlives_model(part: msg.Part) -> bool:
+    """Return whether a part before the last `fallback` is sent back (anthropic 2.12, `beta_fallback_block_param`)."""
+    if isinstance(part, msg.ToolPart):
+        return part.provider_executed and has_result(part)
+    return not isinstance(part, msg.ReasoningPart) and _block_type(part) != "connector_text"
+
+
+def _block_type(part: msg.Part) -> object:
+    return mapping(part.state, "block").get("type")
 
 
 encode = AnthropicMessagesEncoder.encode

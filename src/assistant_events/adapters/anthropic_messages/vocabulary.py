@@ -92,6 +92,10 @@ derive from the others.
 """
 
 
+REPLACED: Final = ErrorInfo(kind=ErrorKind.NO_RESULT, message="Another model has replaced the one that made it.")
+"""Why a call of the app before a `fallback` block is neither run nor sent back."""
+
+
 def role_of(kind: str) -> str:
     """Return what a block of this type is here: `text`, `thinking`, `call`, `result` or `opaque`."""
     if kind in ("text", "thinking"):

@@ -16,7 +16,6 @@ from hashlib import sha256
 from typing import Any, assert_never
 
 from assistant_events import messages as msg
-from assistant_events.adapters import items
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.data_urls import read_data_url
@@ -25,11 +24,6 @@ from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string
 from assistant_events.values import Content, MediaContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
-
-
-def content_blocks(message: msg.AssistantMessage) -> list[Item]:
-    """Return the blocks of an answer, as a document lists them. All of it is fresh."""
-    return items.content_blocks(message, "i", write_block)
 
 
 def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:

@@ -16,14 +16,14 @@ from typing import Any
 
 import attrs
 
-from assistant_events.adapters.aws import AWS_ERRORS, error_in
-from assistant_events.adapters.aws_event_stream import AwsEventStream, event_in_chunk
+from assistant_events.adapters.aws import error_in
+from assistant_events.adapters.aws_chunks import unwrapped
+from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import block_events
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, mapping, mappings, said, string
-from assistant_events.errors import JsonError
 from assistant_events.values import (
     Content,
     ErrorInfo,
@@ -31,7 +31,6 @@ from assistant_events.values import (
     FinishReason,
     JsonContent,
     TextContent,
-    read_json,
     write_json,
 )
 
@@ -128,19 +127,11 @@ class BedrockConverseDecoder(DecoderBase):
 
     def _on_other(self, event: Fields) -> None:
         """Read an exception, or the event inside a chunk of `InvokeModelWithResponseStream`."""
-        exception, data = error_in(event), event_in_chunk(event)
-        if exception is not None:
-            self.fail_step(AWS_ERRORS.read(exception))
-            return
-        try:
-            inner = None if data is None else read_json(data)
-        except JsonError as error:
-            self.note("bad-json", f"the event in a chunk is {error}")
-            return
-        if isinstance(inner, dict) and "chunk" not in inner and "bytes" not in inner:
-            self.on_event(inner)
-        else:
+        inner = unwrapped(self, event)
+        if inner is None or "chunk" in inner or "bytes" in inner:
             self.note("unknown-event", "an event of an unknown type was left out")
+        elif inner:
+            self.on_event(inner)
 
     def _learn(self, fields: Fields, own: str) -> None:
         """Remember facts about the message, all but the field *own*."""
@@ -181,6 +172,9 @@ class BedrockConverseDecoder(DecoderBase):
         key = next((key for key in _ROLES if mapping(start, key)), "")
         role, fields = _ROLES.get(key, "opaque"), said(mapping(start, key) or start)
         known = self._blocks.get(index)
+        if role == "opaque" and fields.keys() <= {"text", "reasoningContent"}:
+            self._on_start_of_text(index, known, fields)
+            return
         if known is not None and not known.ended and (known.role, known.fields) == (role, fields):
             return  # the same again
         self._end(known)
@@ -193,6 +187,16 @@ class BedrockConverseDecoder(DecoderBase):
             self.recorder.tool_input(call_id, name, key=block, provider_executed=is_hosted, state=_state(fields))
             if index is not None:
                 self._offer(None, _INPUT, block, index)
+
+    def _on_start_of_text(self, index: int | None, known: _Block | None, start: Fields) -> None:
+        """Read a start that AWS does not send: those of gateways are empty, or have the first text or a signature."""
+        if known is not None and known.ended:
+            del self._blocks[index]
+        reasoning = mapping(start, "reasoningContent")
+        content = {**start, "reasoningContent": mapping(reasoning, "reasoningText") or said(reasoning)}
+        for key, value in content.items():
+            if value:
+                self._on_delta(None, index, {key: value})
 
     def _on_delta(self, event: Fields | None, index: int | None, delta: Fields) -> None:
         if len(delta) > 1:

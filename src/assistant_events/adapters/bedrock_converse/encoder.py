@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.bedrock_converse import vocabulary as words
-from assistant_events.adapters.bedrock_converse.blocks import content_blocks, media_block
+from assistant_events.adapters.bedrock_converse.blocks import media_block, write_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.items import joined_roles
+from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
@@ -79,7 +79,7 @@ class BedrockConverseEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = [block for block in content_blocks(message) if words.UNKNOWN_MEMBER not in block]
+        blocks = [block for block in content_blocks(message, "i", write_block) if words.UNKNOWN_MEMBER not in block]
         for call in [block["toolUse"] for block in blocks if "toolUse" in block]:
             call["name"] = _NOT_IN_NAMES.sub("_", call["name"])[:_LONGEST]
         return [{"role": "assistant", "content": blocks}] if blocks else []
