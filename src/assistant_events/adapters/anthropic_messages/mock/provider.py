@@ -69,7 +69,7 @@ class MessagesService(DocumentService[Run]):
         Return the body of a request, with the conversation that the server holds when it continues a thread.
 
         Raises:
-            ApiError: It is not an object, or there is no such thread.
+            ApiError: It is not an object, or no such thread is known.
         """
         body = super().body(call)
         thread = mapping(body, "thread")
