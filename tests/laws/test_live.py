@@ -9,7 +9,7 @@ from itertools import cycle
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant_events.errors import (
@@ -238,6 +238,27 @@ PLANS = st.fixed_dictionaries(
 
 @pytest.mark.parametrize("make_store", [MemoryStore, lambda: SqliteStore(":memory:")], ids=["memory", "sqlite"])
 @given(PLANS)
+@example(
+    # Another look at the log came further while one read what was pruned.
+    {
+        "delays": [0.0, 0.3, 0.3, 0.3, 0.0, 0.06],
+        "pauses": [0.0, 0.3],
+        "joins": [(0.001, 0, 0.0)],
+        "acts": [(0.0, "answer"), (0.04, "prune")],
+        "takeover": None,
+        "kept": 3,
+    }
+)
+@example(
+    {
+        "delays": [0.001, 0.06, 1.1],
+        "pauses": [0.0, 1.1],
+        "joins": [(0.0, 0, 0.0), (0.3, 0, 0.0), (0.3, 0, 0.0), (1.1, 0, 0.0)],
+        "acts": [(0.0, "prune")],
+        "takeover": None,
+        "kept": 1,
+    }
+)
 def test_late_is_whole(make_store, plan):
     """
     What a subscriber is given applies, item for item, and folds to the transcript of the log.

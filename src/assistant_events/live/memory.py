@@ -246,7 +246,8 @@ class MemoryLive:
                 try:
                     await self._read(topic, topic.seq)
                 except PrunedError:
-                    topic.skip_to(seq)
+                    if topic.seq < seq:  # another look may have come further meanwhile
+                        topic.skip_to(seq)
             if before == seq:
                 if topic.seq == seq:
                     topic.add_live(pieces, seq)
