@@ -246,8 +246,7 @@ class MemoryLive:
                 try:
                     await self._read(topic, topic.seq)
                 except PrunedError:
-                    if topic.seq < seq:  # another look may have come further meanwhile
-                        topic.skip_to(seq)
+                    topic.skip_to(seq)
             if before == seq:
                 if topic.seq == seq:
                     topic.add_live(pieces, seq)
