@@ -238,10 +238,13 @@ def test_a_count_of_tokens(dialect, path, body, expected):
 
 
 ENDS = {
-    "anthropic-messages": ("/v1/messages", {"overloaded_error": 529, "invalid_request_error": 400, "odd": 500}),
+    "anthropic-messages": (
+        "/v1/messages",
+        {"overloaded_error": 529, "invalid_request_error": 400, "odd": 500, 413: 413},
+    ),
     "bedrock-converse": ("/model/m/converse", {"throttlingException": 429, "odd": 500}),
-    "gemini-generate-content": ("/v1beta/models/m:generateContent", {"unavailable": 503, 429: 429, "odd": 500}),
-    "openai-chat": ("/v1/chat/completions", {"rate_limit_exceeded": 429, 503: 503, "odd": 500}),
+    "gemini-generate-content": ("/v1beta/models/m:generateContent", {"unavailable": 503, 429: 429, "odd": 500, 7: 500}),
+    "openai-chat": ("/v1/chat/completions", {"rate_limit_exceeded": 429, 503: 503, "odd": 500, 1008: 500}),
 }
 
 

@@ -178,7 +178,7 @@ class Topic:
         self.pending, self.pending_size = [], 0
 
     def skip_to(self, seq: int) -> None:
-        """Continue after *seq*: the records before it have been pruned. Another look may be further."""
+        """Continue after *seq*: the records before it have been pruned. Nothing where another look has read further."""
         if seq <= (self.seq or 0):
             return
         self.seq, self.last = seq, None

@@ -178,9 +178,9 @@ class DocumentRun(Run, Generic[_PreparedT]):
         return frames
 
     @staticmethod
-    @abstractmethod
     def input_tokens(body: Body) -> int:
-        """Return the estimated tokens of a request."""
+        """Return the estimated tokens of a request: by default of its messages and what is before them."""
+        return token_count(texts_of([body.get("system"), body.get("messages")]))
 
     @abstractmethod
     def own_values(self) -> dict[str, Any]:
@@ -289,9 +289,9 @@ class DocumentService(MockService[_RunT]):
         """Return the answer to a request that counts tokens."""
         return {"input_tokens": tokens}
 
-    @abstractmethod
-    def error_status(self, error: StreamError) -> int:
-        """Return the HTTP status of a document in whose place the error of a stream is sent."""
+    def error_status(self, code: str) -> int:
+        """Return the HTTP status of an error with this code; 500 for one that the service does not have."""
+        return 500
 
     def run_options(self, body: Body) -> Mapping[str, Any]:
         """Return further options of the run of a request; by default none."""
@@ -349,7 +349,8 @@ class DocumentService(MockService[_RunT]):
         """Return the answer. Raises `ApiError` when an error ends it: a document has nothing else then."""
         if run.answer.stream_error is not None:
             error = run.stream_error
-            raise ApiError(self.error_status(error), error.message, code=error.code)
+            http_status = self.error_status(error.code) if isinstance(error.code, str) else error.code
+            raise ApiError(http_status if 400 <= http_status < 600 else 500, error.message, code=error.code)
         return json_response(run.whole(), headers=self.response_headers(run))
 
     # -- what the general service needs

@@ -42,16 +42,16 @@ def error_response(error: ApiError) -> Response:
     return json_response(_body(error.status, error.message, name), error.status, error.headers)
 
 
-def status_of_stream(error: StreamError) -> int:
-    """Return the HTTP status of an error inside of a stream: its code, or that of its name in any case."""
-    if isinstance(error.code, int):
-        return error.code
-    return next((status for status, name in STATUSES.items() if name == error.code.upper()), 500)
+def status_of_name(name: str) -> int:
+    """Return the HTTP status of a name in any case; 500 for one that is not known."""
+    return next((status for status, each in STATUSES.items() if each == name.upper()), 500)
 
 
 def error_of_stream(error: StreamError) -> dict[str, Any]:
     """Return the chunk of an error."""
-    return _body(status_of_stream(error), error.message, None if isinstance(error.code, int) else error.code)
+    if isinstance(error.code, int):
+        return _body(error.code, error.message, None)
+    return _body(status_of_name(error.code), error.message, error.code)
 
 
 def _body(status: int, message: str, name: str | None) -> dict[str, Any]:

@@ -139,7 +139,7 @@ class Item(NamedTuple):
     kind: Literal["user", "model", "result"]
     text: str | None = None
     call_ids: tuple[str, ...] = ()
-    """Several of a call that has no id in the request."""
+    """All that it may have had, of a call without an id in the request."""
 
 
 @final

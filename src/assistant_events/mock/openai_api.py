@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.requests import ApiError, json_response
 
-PREFIXES: Final = ("/v1", "/openai/v1", "/openai")
-"""Beginnings of paths: those of OpenAI, and the two of Azure."""
+PREFIXES: Final = ("/v1", "/openai/v1")
+"""Beginnings of paths, at OpenAI and at Azure, whose older ones are not the same for all APIs."""
 
 _TYPES: Final[dict[int, tuple[str, str | None]]] = {
     401: ("invalid_request_error", "invalid_api_key"),
@@ -22,13 +21,8 @@ _TYPES: Final[dict[int, tuple[str, str | None]]] = {
 }
 """Type and code of errors by status; of others below 500 `invalid_request_error`, else `server_error`."""
 
-
-_STATUSES: Final = {"invalid_request_error": 400, **{code: status for status, (_, code) in _TYPES.items() if code}}
-
-
-def status_of_stream(error: StreamError) -> int:
-    """Return the HTTP status of an error inside of a stream: its code, or that of its name."""
-    return error.code if isinstance(error.code, int) else _STATUSES.get(error.code, 500)
+STATUSES: Final = {"invalid_request_error": 400, **{code: status for status, (_, code) in _TYPES.items() if code}}
+"""Statuses by code, those above turned round; of others 500."""
 
 
 def request_id(salt: bytes) -> dict[str, str]:

@@ -174,14 +174,13 @@ class GeminiGenerateContentDecoder(DecoderBase):
         key = self._next_item()
         tool = words.tool_of(kind, fields)
         own = {"i": key, **state, **_rest(kind, fields)}
+        data = base64_bytes(string(fields, "data"), either=True)
         match kind:
             case "functionCall" | "executableCode" | "toolCall" if tool:
                 self._on_call(key, kind, tool, fields, own)
             case "codeExecutionResult" | "toolResponse" | "functionResponse" if tool:
                 self._on_result(key, kind, tool, fields, own)
-            case "inlineData" | "fileData" if (data := base64_bytes(string(fields, "data"), either=True)) or string(
-                fields, "fileUri"
-            ):
+            case "inlineData" | "fileData" if data or string(fields, "fileUri"):
                 media_type = string(fields, "mimeType") or "application/octet-stream"
                 self.recorder.end_media(own, data, string(fields, "fileUri"), media_type=media_type, key=key)
             case _:

@@ -127,9 +127,9 @@ class MessagesService(DocumentService[Run]):
         """Return the id of the request."""
         return {"request-id": f"req_{run.salt.hex()[:24]}"}
 
-    def error_status(self, error: fixtures.StreamError) -> int:
-        """Return the HTTP status of an error."""
-        return _STATUSES.get(str(error.code), 500)
+    def error_status(self, code: str) -> int:
+        """Return the HTTP status of a type of errors."""
+        return _STATUSES.get(code, 500)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""

@@ -111,9 +111,9 @@ class ConverseService(DocumentService[Run]):
         """Return the id of the request: the body has none."""
         return {"x-amzn-requestid": run.id}
 
-    def error_status(self, error: fixtures.StreamError) -> int:
+    def error_status(self, code: str) -> int:
         """Return the HTTP status of an exception."""
-        return _STATUSES.get(exception_name(str(error.code)), 500)
+        return _STATUSES.get(exception_name(code), 500)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""

@@ -14,7 +14,6 @@ from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
-from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
@@ -92,11 +91,6 @@ class Prepared(PreparedAnswer):
 @final
 class Run(DocumentRun[Prepared]):
     """One answer."""
-
-    @staticmethod
-    def input_tokens(body: Body) -> int:
-        """Return the estimated tokens of a request."""
-        return token_count(texts_of([body.get("system"), body.get("messages")]))
 
     def own_values(self) -> dict[str, Any]:
         """Return usage, latency, and ids of calls."""

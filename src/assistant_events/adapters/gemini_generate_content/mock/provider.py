@@ -26,8 +26,8 @@ from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.fault_effects import FaultFrames
-from assistant_events.mock.fixtures import Fixtures, StreamError
-from assistant_events.mock.google_api import check_version, error_response, status_of_stream
+from assistant_events.mock.fixtures import Fixtures
+from assistant_events.mock.google_api import check_version, error_response, status_of_name
 from assistant_events.mock.matching import RequestFacts, choose
 from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
@@ -93,9 +93,10 @@ class GenerateContentService(DocumentService[Run]):
     def add(self, fixtures: Fixtures) -> None:
         """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
         super().add(fixtures)
-        answers = [(fixture.match, cast("Answer", answer)) for fixture in self.catalog for answer in fixture.answers]
         self._sent = [
-            (match, [mapping(part, _CALL) for part in answer.parts if _CALL in part]) for match, answer in answers
+            (fixture.match, [mapping(part, _CALL) for part in cast("Answer", answer).parts if _CALL in part])
+            for fixture in self.catalog
+            for answer in fixture.answers
         ]
 
     def facts(self, body: Body) -> RequestFacts:
@@ -104,9 +105,10 @@ class GenerateContentService(DocumentService[Run]):
 
     def _ids_of(self, facts: RequestFacts, calls: Sequence[Fields]) -> Sequence[str | None] | None:
         """Return the ids of the calls of an answer that a client repeats without them; `None` if no fixture has it."""
-        sent = [(match, equal) for match, equal in self._sent if list(map(_called, equal)) == list(map(_called, calls))]
-        place = choose([(number, match) for number, (match, _) in enumerate(sent)], facts)
-        return None if place is None else [string(call, "id") for call in sent[place][1]]
+        repeated = [*map(_called, calls)]
+        equal = [(place, match) for place, (match, sent) in enumerate(self._sent) if [*map(_called, sent)] == repeated]
+        place = choose(equal, facts)
+        return None if place is None else [string(call, "id") for call in self._sent[place][1]]
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
@@ -116,9 +118,9 @@ class GenerateContentService(DocumentService[Run]):
         """Return the HTTP answer of an error."""
         return error_response(error)
 
-    def error_status(self, error: StreamError) -> int:
-        """Return the HTTP status of a document in whose place the error of a stream is sent."""
-        return status_of_stream(error)
+    def error_status(self, code: str) -> int:
+        """Return the HTTP status of a name."""
+        return status_of_name(code)
 
     def api(self) -> Api:
         """Return the HTTP interface."""

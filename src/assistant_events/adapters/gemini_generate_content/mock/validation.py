@@ -154,7 +154,7 @@ def _turns(contents: list[Fields]) -> Iterator[_Turn]:
 
 
 def _check_texts(turns: list[_Turn]) -> None:
-    """Check that no turn is of empty texts alone. Clients with chats send the last chunk of a stream back, which is."""
+    """Check that no turn is of empty texts alone. Beside others they are usual: the last chunk of a stream has one."""
     for turn in turns:
         if all(part.get("text") == "" and not part.get("thoughtSignature") for part in turn.parts):
             raise ApiError(400, "Unable to submit request because it must have a text parameter.")

@@ -15,9 +15,8 @@ from assistant_events.adapters.openai_chat.mock.runs import FAULT_FRAMES, Prepar
 from assistant_events.adapters.openai_chat.mock.validation import check_create
 from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
-from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.openai_api import PREFIXES, error_response, request_id, status_of_stream
+from assistant_events.mock.openai_api import PREFIXES, STATUSES, error_response, request_id
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
@@ -49,9 +48,9 @@ class ChatService(DocumentService[Run]):
         """Return the id of the request."""
         return request_id(run.salt)
 
-    def error_status(self, error: StreamError) -> int:
-        """Return the HTTP status of an error."""
-        return status_of_stream(error)
+    def error_status(self, code: str) -> int:
+        """Return the HTTP status of a code."""
+        return STATUSES.get(code, 500)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""

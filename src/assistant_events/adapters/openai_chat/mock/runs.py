@@ -91,11 +91,6 @@ class Run(DocumentRun[Prepared]):
 
     done = _DONE
 
-    @staticmethod
-    def input_tokens(body: Body) -> int:
-        """Return the estimated tokens of a request."""
-        return token_count(texts_of(body.get("messages")))
-
     def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
         """Return the frames, those without the usage unless the request asks for it."""
         return frames if flag(mapping(body, "stream_options"), "include_usage") else frames[:-1]

@@ -32,7 +32,7 @@ from assistant_events.mock.documents import DocumentProvider, DocumentService, D
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.openai_api import PREFIXES, error_response, request_id, status_of_stream
+from assistant_events.mock.openai_api import PREFIXES, error_response, request_id
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, Slot
@@ -43,7 +43,7 @@ from assistant_events.mock.signatures import make_signature
 class ResponsesService(DocumentService[Run]):
     """The state of a mock of the Responses API."""
 
-    PATHS = tuple([f"{prefix}/responses" for prefix in PREFIXES])
+    PATHS = tuple([f"{prefix}/responses" for prefix in (*PREFIXES, "/openai")])
     COUNT_PATHS = tuple([f"{path}/input_tokens" for path in PATHS])
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
@@ -115,10 +115,6 @@ class ResponsesService(DocumentService[Run]):
     def response_headers(self, run: Run) -> Mapping[str, str]:
         """Return the id of the request."""
         return request_id(run.salt)
-
-    def error_status(self, error: fixtures.StreamError) -> int:
-        """Return the HTTP status of an error."""
-        return status_of_stream(error)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""
