@@ -116,6 +116,14 @@ def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     return has_news
 
 
+def merged(known: object, value: Any) -> Any:
+    """Return *value* with what *known* has beside it, at every depth of objects."""
+    # Any: plain JSON.
+    if not (is_object(known) and is_object(value)):
+        return value
+    return {**known, **{key: merged(known.get(key), each) for key, each in value.items()}}
+
+
 def extend_arrays(facts: dict[str, Any], key: str, fields: Fields, *, repeats: bool = False) -> None:
     """
     Put *fields* into the object of *facts* under *key*, arrays behind those that it has. Nothing for empty ones.
@@ -188,6 +196,12 @@ def mappings(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of an array; empty without one. Items that are not objects are left out."""
     items = array(fields, key)
     return [item for item in items if isinstance(item, _OBJECTS)] if items else []
+
+
+def listed(fields: Fields, key: str) -> list[Fields]:
+    """Return the objects of an array, or the object that is there in place of an array of one."""
+    one = mapping(fields, key)
+    return [one] if one else mappings(fields, key)
 
 
 def array(fields: Fields, key: str) -> Sequence[Any]:

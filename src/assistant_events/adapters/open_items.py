@@ -176,7 +176,9 @@ class OpenItems:
             if is_open or (item is None and index >= known):
                 yield index if named is None else None, fields
 
-    def find(self, index: int | None, item_id: str | None, kind: str, *, is_whole: bool = False) -> OpenItem:
+    def find(
+        self, index: int | None, item_id: str | None, kind: str, *, is_whole: bool = False, call_id: str | None = None
+    ) -> OpenItem:
         """
         Return the item of an event, which begins unless it has.
 
@@ -192,8 +194,12 @@ class OpenItems:
 
             is_whole: Whether the event has the whole item. One that has ended is then another item, unless it has the
                 same id.
+
+            call_id: The id of the call that an item of a call has: it takes the place of an id that is missing, also in
+                the events about its input (llama.cpp).
         """
-        item = self._at.get(item_id if index is None else index)
+        address = item_id or (call_id if kind in self._calls else None)
+        item = self._at.get(address if index is None else index)
         if item is not None and item.kind == kind and not is_whole:
             return item  # as nearly always
         if item is None and index is None and not is_whole:
@@ -208,8 +214,8 @@ class OpenItems:
             item = OpenItem(self._decoder, kind, self._role_of(kind), field, state, fields=fields)
             self._by_number[number] = self._at[number if index is None else index] = item
             is_whole = True  # so that its id is known
-        if is_whole and item_id:
-            self._at[item_id] = item
+        if is_whole and address:
+            self._at[address] = item
         return item
 
     def _role_of(self, kind: str) -> ItemRole:

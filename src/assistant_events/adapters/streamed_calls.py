@@ -7,7 +7,7 @@ from typing import Any, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
-from assistant_events.recorder.calls import OpenCall
+from assistant_events.recorder.calls import OpenCall, parse_input
 
 
 @final
@@ -30,6 +30,9 @@ class StreamedCalls:
         self._ids: list[str | None] = []
         self._at: dict[int | None, int] = {}
         """The numbers by their indexes, and that of the last call."""
+
+        self._changing: set[int] = set()
+        """Calls whose pieces have ids of their own."""
 
         self._names: dict[int, str] = {}
         """What has come of the names of calls that wait for the rest."""
@@ -66,11 +69,14 @@ class StreamedCalls:
         """
         Return the number of the call of a piece: that of its index, or the last one where it has none.
 
-        Another id at the same index is another call: Ollama and others number all calls 0.
+        Another id at the same index is another call, as Ollama and others number all calls 0. Without a name it is so
+        only behind a whole input: vLLM and Poolside have been seen with an id for each piece.
         """
         call = self._at.get(index)
         known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
-        is_other = ident not in (None, known) if known else index is None and bool(name) and has_name
+        is_other = index is None and bool(name) and has_name
+        if call is not None and known:
+            is_other = ident not in (None, known) and (bool(name) or self._is_whole(call))
         if call is None or is_other:
             call = self._at[index] = self._at[None] = len(self._ids)
             self._ids.append(ident)
@@ -79,6 +85,17 @@ class StreamedCalls:
             if has_name:
                 self._recorder.keep(call, {"id": ident})
         return call
+
+    def _is_whole(self, call: int) -> bool:
+        """Return whether all of the input of a call has come, as far as its pieces had one id."""
+        opened = self._recorder.open_of(call)
+        if call in self._changing or not isinstance(opened, OpenCall):
+            return call not in self._changing
+        text = opened.buffer.value()
+        if text and parse_input(text)[0] is not None:
+            return True
+        self._changing.add(call)  # so that no input is parsed again for each of its pieces
+        return False
 
     def _name_of(self, call: int, piece: str | None) -> str | None:
         """Return the name of a call, which may come in pieces; `None` while a tool of the request has more of it."""

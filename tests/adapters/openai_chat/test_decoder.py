@@ -328,6 +328,66 @@ def test_a_name_in_every_piece():
     assert [call()] == parts(body)
 
 
+def test_an_id_for_each_piece():
+    """
+    A piece without a name continues the call of its index, whatever its id (poolsideai/pool#9, vllm#23522).
+    """
+    pieces = [J("", 0, "call_00001", "f"), J('{"a"', 0, "b"), J(":", 0, "c"), J("1}", 0, "d")]
+
+    assert [call()] == parts(answer(*pieces))
+
+
+def test_another_id_behind_a_whole_input():
+    """
+    There it is another call, also without a name, which is kept raw.
+    """
+    found = parts(answer(J('{"a":1}', 0, "call_00001", "f"), J('{"b":2}', 0, "b")))
+
+    assert (call(), 2, "opaque") == (found[0], len(found), found[1][0])
+
+
+def test_a_call_that_is_not_in_an_array():
+    """
+    An object in place of the array is its only item (text-generation-inference 1.4.3).
+    """
+    pieces = [D(tool_calls={"index": 0, "id": "call_00001", "function": {"name": "f", "arguments": "{"}})]
+    pieces += [D(tool_calls={"index": 0, "id": "", "function": {"name": None, "arguments": '"a":1}'}})]
+
+    assert [call()] == parts(answer(*pieces, finish_reason="eos_token"))
+
+
+def test_a_message_behind_its_end():
+    """
+    A whole message behind the reason to finish repeats it (MiniMax, `/v1/text/chatcompletion_v2`); its usage counts.
+    """
+    repeated = document(content="Yes.", tool_calls=[{"id": "c", "function": {"name": "f", "arguments": "{}"}}])
+    found = message(stream(T("Ye"), T("s."), D("stop"), repeated))
+
+    assert ("Yes.", (), "stop", 10) == (found.text, found.tool_calls, found.finish_reason, found.usage.input_tokens)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_extra_content_in_several_chunks(turned):
+    """
+    Fields of one object that come apart are all sent back (Gemini's compatible endpoint).
+    """
+    chunks = [
+        D(content=text, extra_content={"google": more}) for text, more in (("a", {"thought": True}), ("", {"s": 1}))
+    ]
+    found = message(answer(*(chunks[::-1] if turned else chunks)))
+
+    assert {"google": {"thought": True, "s": 1}} == thaw(found.state["extra_content"])
+
+
+def test_opaque_reasoning_is_state():
+    """
+    Copilot wants back what it has sent (opencode#4468).
+    """
+    assert (
+        "OPAQUE" == message(answer(R("Hm", "reasoning_text"), D(reasoning_opaque="OPAQUE"))).state["reasoning_opaque"]
+    )
+
+
 TOOLS = {"model": MODEL, "tools": [{"type": "function", "function": {"name": name}} for name in ("get", "get_time")]}
 
 

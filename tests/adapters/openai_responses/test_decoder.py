@@ -4,7 +4,7 @@ Cases of the Responses wire, each with what it becomes.
 
 import pytest
 
-from assistant_events import AssistantMessage, CallStatus, ErrorKind, FinishReason, fold
+from assistant_events import AssistantMessage, CallStatus, ErrorKind, FinishReason, Transcript, fold
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import durable
 from assistant_events.values import ErrorInfo, JsonContent, MediaContent, TextContent, thaw
@@ -21,6 +21,7 @@ from .notation import (
     created,
     delta,
     done,
+    encoded,
     events,
     failed,
     frame,
@@ -1033,3 +1034,63 @@ def test_summaries_overlap_in_one_item():
     [item] = DIALECT.emit_resource(found)["output"]
 
     assert ["One!", "Two"] == [each["text"] for each in item["summary"]]
+
+
+def test_calls_without_ids_of_items():
+    """
+    Without an id and an index an item of a call has the id of its call (llama.cpp, `to_json_oaicompat_resp`).
+    """
+
+    def item(verb, name, arguments, status):
+        fields = {"call_id": name, "name": "f", "arguments": arguments, "status": status}
+        return frame(f"output_item.{verb}", item={"type": "function_call", **fields})
+
+    frames = [item("added", name, "", "in_progress") for name in ("fc_A", "fc_B")]
+    for piece in ('{"a":', "1}"):
+        frames += [frame("function_call_arguments.delta", item_id=name, delta=piece) for name in ("fc_A", "fc_B")]
+    frames += [item("done", name, '{"a":1}', "completed") for name in ("fc_A", "fc_B")]
+    output = [each["item"] for each in frames[-2:]]
+    found = message(stream(*frames, end=completed(*output)))
+    answered = fold([each.succeed("ok") for each in found.tool_calls], start=Transcript(messages=(found,))).last
+    sent, _ = encoded(answered)
+
+    assert ["fc_A", "fc_B"] == [each.call_id for each in found.tool_calls]
+    assert [{"a": 1}] * 2 == [thaw(each.input) for each in found.tool_calls]
+    assert not [each for each in sent if "id" in each]
+
+
+def test_a_part_of_another_kind():
+    """
+    A part that does not fit the item that it names is nothing (LiteLLM's bridge to Chat Completions).
+    """
+    frames = [
+        *reasoning(0, "think"),
+        *[
+            frame("output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=each)
+            for each in ("Hi ", "there")
+        ],
+        frame("output_text.done", item_id="msg_1", output_index=0, content_index=0, text="Hi there"),
+        frame(
+            "content_part.done",
+            item_id="msg_1",
+            output_index=0,
+            content_index=0,
+            part={"type": "reasoning_text", "reasoning": "think"},
+        ),
+        done(0, id="msg_1", type="message", role="assistant", status="completed", content=[output_text("Hi there")]),
+    ]
+
+    assert [("reasoning", "think"), ("text", "Hi there")] == kinds(message(stream(*frames)))
+
+
+@pytest.mark.parametrize("kind", ["web_search_call", "file_search_call", "code_interpreter_call"])
+def test_a_hosted_call_that_failed(kind):
+    """
+    Its item is sent back as it came: `error` is a field of others, and refused here (pydantic-ai#3653).
+    """
+    item = {"id": "ws_1", "type": kind, "status": "failed"}
+    found = message(stream(added(0, **item), done(0, **item)))
+    sent, _ = encoded(found)
+
+    assert "tool" == found.tool_calls[0].error.kind
+    assert "error" not in sent[0]

@@ -23,8 +23,10 @@ from assistant_events.adapters.json_fields import (
     base64_bytes,
     extend_arrays,
     integer,
+    listed,
     mapping,
     mappings,
+    merged,
     others,
     string,
 )
@@ -137,12 +139,13 @@ class OpenAIChatDecoder(DecoderBase):
         self.learn_details(delta, _MESSAGE, level="message")
         for key in words.RETURNED:
             if delta.get(key) is not None:
-                self.step_state[key] = delta[key]
+                self.step_state[key] = merged(self.step_state.get(key), delta[key])
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
         extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
-        self._on_delta(delta)
+        if not (self._is_document and self._finish_reason):  # MiniMax repeats the message behind its end
+            self._on_delta(delta)
         error = error_of(choice)
         if error or reason in words.FAILURES:
             error = error or error_of(event)  # OpenRouter has it in one of them
@@ -194,7 +197,7 @@ class OpenAIChatDecoder(DecoderBase):
                 self._end_detail()
                 read(item)
         self._on_audio(mapping(delta, "audio"))
-        for item in mappings(delta, "tool_calls"):
+        for item in listed(delta, "tool_calls"):
             self._offer_input(item, self._on_call(item))
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "index": -1, "function": delta["function_call"]})

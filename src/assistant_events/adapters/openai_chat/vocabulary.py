@@ -18,7 +18,7 @@ from assistant_events.values import Citation, FinishReason
 
 FINISH_REASONS: Final = by_word(
     {
-        FinishReason.STOP: "stop end_turn stop_sequence complete eos",
+        FinishReason.STOP: "stop end_turn stop_sequence complete eos eos_token",
         FinishReason.LENGTH: "length max_tokens model_length",
         FinishReason.TOOL_CALLS: "tool_calls function_call",
         FinishReason.CONTENT_FILTER: "content_filter",
@@ -85,8 +85,8 @@ CHUNK: Final = names("id object created model choices usage error").union(LEVELS
 CHOICE: Final = names("index delta message finish_reason logprobs usage error text token_id")
 """The same of a choice: others are details under `choice`."""
 
-RETURNED: Final = ("extra_content", "thought_signature")
-"""Fields of a message that its server wants back: the signatures of Gemini."""
+RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque")
+"""Fields of a message that its server wants back: the signatures of Gemini, and the reasoning of Copilot."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
 """Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""

@@ -149,7 +149,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> None:
         kind, item_id = string(fields, "type") or "", string(fields, "id")
-        item = self._items.find(index, item_id, kind, is_whole=True)
+        item = self._items.find(index, item_id, kind, is_whole=True, call_id=string(fields, "call_id"))
         if item.ended:
             return  # the same again
         # What changes until its end is not taken over from its start.
@@ -227,6 +227,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         about, index = words.TEXTS.get(kind), count(event, "output_index")
         if about is None and kind not in words.TOOLS.inputs:
             return  # the item has the parts of unknown types
+        named = self._items.at(string(event, "item_id")) if fields else None
+        if named is not None and about is not None and named.kind != about.item:
+            return  # LiteLLM's bridge ends a text with a part of another kind
         item = self._items.find(index, string(event, "item_id"), kind if about is None else about.item)
         if item.ended:
             self.note("late-event", "an event about an item that had ended was left out")

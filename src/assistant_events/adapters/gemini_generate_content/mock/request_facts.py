@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
+from assistant_events.adapters.json_fields import Fields, listed, mapping, string
 from assistant_events.mock.matching import Item, RequestFacts
 from assistant_events.values import write_json
 
@@ -16,12 +16,6 @@ FindIds: TypeAlias = Callable[[RequestFacts, Sequence[Fields]], Sequence[str | N
 
 _Called: TypeAlias = tuple[str, tuple[str, ...]]
 """Name and ids of a call."""
-
-
-def listed(fields: Fields, key: str) -> list[Fields]:
-    """Return the objects of a field: the service takes one object for a list of one."""
-    one = mapping(fields, key)
-    return [one] if one else mappings(fields, key)
 
 
 def declared(body: Mapping[str, Any]) -> Iterator[Fields]:

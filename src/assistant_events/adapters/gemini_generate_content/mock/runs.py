@@ -14,9 +14,8 @@ from assistant_events.adapters.gemini_generate_content import (
     dialect,
 )
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
-from assistant_events.adapters.gemini_generate_content.mock.request_facts import listed
 from assistant_events.adapters.gemini_generate_content.vocabulary import block_reason_of
-from assistant_events.adapters.json_fields import Fields, is_object, mapping, mappings
+from assistant_events.adapters.json_fields import Fields, is_object, listed, mapping, mappings
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.google_api import error_of_stream

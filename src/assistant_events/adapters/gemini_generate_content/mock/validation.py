@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from assistant_events.adapters.gemini_generate_content.mock.request_facts import declared, listed
+from assistant_events.adapters.gemini_generate_content.mock.request_facts import declared
 from assistant_events.adapters.gemini_generate_content.mock.runs import sealed_content
 from assistant_events.adapters.gemini_generate_content.vocabulary import OWN_FIELDS
-from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, string
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, listed, mapping, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
