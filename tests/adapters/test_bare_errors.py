@@ -51,7 +51,7 @@ def test_an_error_at_the_end(dialect, begun, indent):
     assert [] == made.notes
 
 
-@pytest.mark.parametrize("tail", [b'{"error": {"mess', b'{"error": 3}', b'{"detail": "error"}', b'["error"]'])
+@pytest.mark.parametrize("tail", [b'{"error": {"mess', b'{"error": 3}', b'{"reason": "error"}', b'["error"]'])
 @pytest.mark.parametrize("dialect", ERRORS)
 def test_what_is_not_an_error(dialect, tail):
     """

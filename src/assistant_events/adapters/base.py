@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypedDict, Unpack, final
 import attrs
 
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.errors import ErrorTable, error_of_body
+from assistant_events.adapters.errors import ErrorTable, error_of_body, error_of_document
 from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
@@ -25,6 +25,7 @@ from assistant_events.adapters.json_fields import Fields, learn, mapping, plain_
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
+from assistant_events.history import has_result
 from assistant_events.messages import AssistantMessage, CallStatus, ToolPart, Transcript
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
@@ -100,10 +101,13 @@ class DecoderBase(FrameReader):
     """Names of the counts in the wire's usage object, for `note_usage`."""
 
     error_table: ClassVar[ErrorTable | None] = None
-    """Reads an error document that ends the body without being a frame; `None` when it means no more than a cut."""
+    """Reads a document that is an error: a whole one, or one that ends the body without being a frame."""
 
     item_key: ClassVar[str | None] = None
     """State key under which the recorder numbers the provider's items, that of `Policy`; `None` for no numbers."""
+
+    answer_fields: ClassVar[frozenset[str]] = frozenset()
+    """Fields of a whole answer, of which each has at least one; empty: every document is an answer."""
 
     dump_without: ClassVar[Literal["exclude_none", "exclude_unset"]] = "exclude_none"
     """How objects of an SDK are dumped: without nulls, or (`exclude_unset`) with those that came, to send them back."""
@@ -241,15 +245,19 @@ class DecoderBase(FrameReader):
 
         Raises:
             TypeError: *resource* is not a mapping.
+
+        A document without any of `answer_fields` fails: with the error that it has, else with kind `protocol`.
         """
         # Any in the signature: the document is not known until it is read.
         if not isinstance(resource, Mapping):
             raise TypeError(f"resource: expected a mapping, got {type(resource).__name__}")
         decoder = cls(message_id, **options)
         events: list[Event] = []
-        for event in decoder.resource_events(plain_json(resource)):
+        document: Fields = plain_json(resource)
+        refusal = decoder.refusal(document)
+        for event in decoder.resource_events(document) if refusal is None else (document,):
             events += decoder.feed_event(event)
-        events += decoder.close()
+        events += decoder.close(refusal)
         if notes is not None:
             notes += decoder.notes
         return events
@@ -268,6 +276,14 @@ class DecoderBase(FrameReader):
     def resource_events(self, resource: Fields) -> Iterable[Fields]:
         """Return events of the wire with the content of a whole document; by default the document is one event."""
         return (resource,)
+
+    def refusal(self, document: Fields) -> ErrorInfo | None:
+        """Return the error of a whole document that is no answer; `None` for an answer."""
+        if not self.answer_fields or any(isinstance(document.get(key), (str, list, dict)) for key in self.answer_fields):
+            return None
+        if self.error_table is not None and (error := error_of_document(document, self.error_table.beside)):
+            return self.error_table.read(error)
+        return ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"the document is not an answer of {self.dialect}")
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """
@@ -361,10 +377,10 @@ class DecoderBase(FrameReader):
             state: State of the result.
 
         Returns:
-            Whether that message has such a call.
+            Whether that message has such a call, and with a result: one that failed without any has none now.
         """
         call = self._paused_calls.get(call_id)
-        if call is None:
+        if call is None or (call.settled and not has_result(call)):
             return False
         if not call.settled:
             event = call.succeed(output) if error is None else call.fail(error, output=output)

@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, integer, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import Fields, integer, mapping, mappings, others, said, string
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
 from assistant_events.values.info import kind_of_status
@@ -127,7 +127,8 @@ class ErrorTable:
 
             headers: Headers of the response, names in lower case.
 
-            body: `{"error": {…}}`, `{"error": "text"}`, `{"message": "text"}`, an array of one of them, or plain text.
+            body: `{"error": {…}}`, `{"error": "text"}`, `{"message": "text"}`, `{"detail": "text"}`, an array of one of
+                them, or plain text.
         """
         error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
@@ -220,9 +221,14 @@ def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
     except JsonError:
         return {"message": text} if (text := _plain_text(body)) else {}
     documents = mappings({"all": document if isinstance(document, list) else [document]}, "all")
-    if not documents:
-        return {}
-    return error_of(documents[0], beside) or (documents[0] if string(documents[0], "message") else {})
+    return error_of_document(documents[0], beside) if documents else {}
+
+
+def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
+    """Return the error object of a document that is an error, see `ErrorTable.read_http`; empty when it is none."""
+    if string(document, "detail") and not string(document, "message"):
+        document = {**others(document, {"detail"}), "message": document["detail"]}
+    return error_of(document, beside) or (document if string(document, "message") else {})
 
 
 def _plain_text(body: bytes) -> str:

@@ -226,7 +226,19 @@ class Calls:
         parsed = None if input is None else as_input(input)
         if not call.call_id:
             self._keep_raw(call, state, parsed)
-            return
+        elif fault := self._end_input(call, state, parsed, complete=complete, fault=fault):
+            self.fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
+
+    def _end_input(
+        self,
+        call: OpenCall,
+        state: State = NO_STATE,
+        parsed: JsonObject | None = None,
+        *,
+        complete: bool = True,
+        fault: str | None = None,
+    ) -> str | None:
+        """End an input; return why the call cannot be made, or `None` where it is."""
         text = self._input_text(call)
         if not complete:
             fault = fault or _INCOMPLETE
@@ -239,8 +251,7 @@ class Calls:
         call.state.update(items_of(state))
         self._emit(self._ended(call, text, complete=complete))
         if fault:
-            self.fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
-            return
+            return fault
         self._emit(
             _called(
                 message_id=self._message_id,
@@ -250,6 +261,7 @@ class Calls:
                 provider_executed=call.provider_executed,
             )
         )
+        return None
 
     def add_whole(
         self,
@@ -296,12 +308,16 @@ class Calls:
         return result is not None
 
     def answer(self, call: OpenCall, result: Result) -> None:
-        """Record the result of a call, after the end of its input. A second result is left out."""
+        """
+        Record the result of a call, after the end of its input. A second result is left out.
+
+        Where that input is no object, the call fails: with the error of the result, if that has one.
+        """
         if call.call_id in self.answered_before:
             self.answered_before.discard(call.call_id)
             return
-        if self.is_open(call):
-            self.end(call)
+        if self.is_open(call) and (fault := self._end_input(call)) and result.error is None:
+            self.fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
         if self.phase(call) is _SETTLED:
             self._note("second-result", "a second result of one call was left out")
             return

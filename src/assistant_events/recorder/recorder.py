@@ -96,12 +96,13 @@ class Recorder(Delivery):
                 return fragment
         return None
 
-    def unanswered(self, *, provider_executed: bool) -> list[str]:
-        """Return the ids of the calls that were made and have no result, oldest first."""
+    def unanswered(self, *, provider_executed: bool, begun: bool = False) -> list[str]:
+        """Return the ids of the calls that were made, or have *begun*, and have no result; oldest first."""
+        phases = {CallPhase.CALLED, *([CallPhase.INPUT_OPEN] if begun else ())}
         return [
             call.call_id
             for call in self._calls.by_id.values()
-            if call.provider_executed is provider_executed and self._calls.phase(call) is CallPhase.CALLED
+            if call.provider_executed is provider_executed and self._calls.phase(call) in phases
         ]
 
     def so_far(self) -> list[ev.Event]:

@@ -29,6 +29,7 @@ from .notation import (
     T,
     X,
     answer,
+    encoded,
     events,
     message,
     result,
@@ -299,6 +300,18 @@ def test_a_command_that_failed_is_a_result():
     body = answer(*tool(0, **SERVER), *result(1, content=content, type="code_execution_tool_result"))
 
     assert CallStatus.SUCCESS is message(body).tool_calls[0].status
+
+
+def test_an_unknown_delta_of_a_result():
+    """
+    It is kept beside the result, which has been recorded; nothing of it can go back.
+    """
+    start, end = result(1, content=SEARCH)
+    found = message(answer(*tool(0, **SERVER), start, D(1, "result_delta", more="x"), end, *text(2, "So.")))
+    _, drops = encoded(found)
+
+    assert {"i": 1, "deltas": [{"type": "result_delta", "more": "x"}]} == found.parts[1].state
+    assert [(1, "unplaced")] == drops
 
 
 def test_the_result_of_an_earlier_message():

@@ -15,6 +15,7 @@ from .notation import (
     B,
     D,
     H,
+    J,
     M,
     S,
     X,
@@ -613,3 +614,34 @@ def test_an_answer_after_a_replaced_call():
     found = fold(events(answer(*tool(0, "toolu_old"), B(1, **FALLBACK), X(1), *text(2, "I can."))))
 
     assert ("stop", "user") == (found.last.finish_reason, found.awaits)
+
+
+@pytest.mark.parametrize("input", ["", '{"a":1}', '{"a":'])
+def test_an_answer_after_a_call_that_was_cut(input):
+    """
+    The same when the model declined within the input of its call.
+    """
+    begun = (B(0, "tool_use", id="toolu_old", name="f", input={}), J(0, input))
+    found = fold(events(answer(*begun, B(1, **FALLBACK), X(1), *text(2, "I can."))))
+    messages, _ = encoded(USER, found.last)
+
+    assert ("stop", "user", "no-result") == (found.last.finish_reason, found.awaits, found.last.tool_calls[0].error.kind)
+    assert ["fallback", "text"] == [each["type"] for each in messages[1]["content"]]
+
+
+def test_a_result_of_a_call_that_did_not_pause():
+    """
+    A search beside a call of the app comes back with the answer to the results, and goes back behind its call.
+    """
+    first = message(answer(*tool(0, **SERVER), *tool(1, "toolu_1"), stop_reason="tool_use"))
+    second = answer(*result(0, content=SEARCH), *text(1, "Here."))
+    asked = fold([first.tool_calls[1].succeed("ok")], start=Transcript(messages=(first,)))
+    answered = fold(DIALECT.decoder("a2", continues=asked.last).feed(second), start=asked)
+    messages, drops = encoded(USER, *answered.messages)
+
+    assert [
+        ("assistant", ["server_tool_use", "tool_use"]),
+        ("user", ["tool_result"]),
+        ("assistant", ["web_search_tool_result", "text"]),
+    ] == [(each["role"], [block["type"] for block in each["content"]]) for each in messages[1:]]
+    assert [] == drops

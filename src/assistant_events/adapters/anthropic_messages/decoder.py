@@ -41,6 +41,7 @@ class AnthropicMessagesDecoder(DecoderBase):
     provider = "anthropic"
     item_key = "i"
     error_table = words.ERRORS
+    answer_fields = frozenset({"content"})
     delta_frames = DeltaFrames(number="index")
     dump_without = "exclude_unset"  # a citation without a title has `"document_title": null`, which is required
 
@@ -94,10 +95,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         return {**super().facts(), "usage": self._usage_so_far(partial=True)}
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
-        """Yield the events of a stream whose first one has the whole message; an error document is an event."""
-        if string(resource, "type") == "error" or ("error" in resource and "content" not in resource):
-            yield {**resource, "type": "error"}
-            return
+        """Yield the events of a stream whose first one has the whole message."""
         yield {"type": "message_start", "message": resource}
         yield {"type": "message_stop"}
 
@@ -234,10 +232,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _on_fallback(self) -> None:
         """Fail the calls of the app that a model made before another one replaced it: they are not to be run."""
-        for block in self._blocks.values():
-            if block.role == "call":
-                self._on_stop(block)
-        for call_id in self.recorder.unanswered(provider_executed=False):
+        for call_id in self.recorder.unanswered(provider_executed=False, begun=True):
             self.recorder.result(call_id, (), words.REPLACED, provider_executed=True)
 
     def _on_result(self, block: _Block, fields: Fields, state: dict[str, Any]) -> bool:
@@ -289,6 +284,8 @@ class AnthropicMessagesDecoder(DecoderBase):
             self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
         elif kind != "citations_delta" or delta.get("citation"):
             self.note("unknown-delta", "a delta of an unknown type was kept raw")
+            if block.role == "result":  # it was recorded whole, at its start
+                self.recorder.begin(block, "opaque")
             self.recorder.keep(block, {"deltas": [delta]})
 
     def _add(self, block: _Block, text: str) -> None:

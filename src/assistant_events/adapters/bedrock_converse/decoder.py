@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from assistant_events.adapters.aws import error_in
+from assistant_events.adapters.aws import AWS_ERRORS
 from assistant_events.adapters.aws_chunks import unwrapped
 from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.base import DecoderBase
@@ -54,6 +54,8 @@ class BedrockConverseDecoder(DecoderBase):
     framing = AwsEventStream
     item_key = "i"
     usage_table = words.USAGE
+    error_table = AWS_ERRORS
+    answer_fields = frozenset({"output", "stopReason"})
     delta_frames = DeltaFrames(
         constant=(), inside=_DELTA[:1], number=("contentBlockDelta", "contentBlockIndex"), loose=("p",)
     )
@@ -110,10 +112,7 @@ class BedrockConverseDecoder(DecoderBase):
         return string(self.request, "modelId") or super().requested_model()
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
-        """Yield the events of a stream with the content of a document; an exception is an event."""
-        if error_in(resource) is not None:
-            yield resource
-            return
+        """Yield the events of a stream with the content of a document."""
         ending = {"stopReason", "additionalModelResponseFields"}
         yield {"messageStart": {}}
         for index, block in enumerate(mappings(mapping(mapping(resource, "output"), "message"), "content")):

@@ -52,6 +52,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     provider = "google"
     usage_table = words.USAGE
     error_table = words.ERRORS
+    answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata"})
     delta_frames = DeltaFrames(
         constant=("role", "index", "thought", "modelVersion", "responseId", "turnToken", "createTime"),
         counted=("usageMetadata",),

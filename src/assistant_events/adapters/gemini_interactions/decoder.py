@@ -42,6 +42,8 @@ class GeminiInteractionsDecoder(DecoderBase):
     provider = "google"
     item_key = "i"
     usage_table = vocabulary.USAGE
+    error_table = vocabulary.ERRORS
+    answer_fields = frozenset({"status", "steps", "outputs"})
     delta_frames = DeltaFrames(
         constant=("type", "event_type"), number="index", counted=("usage", "metadata"), unique="event_id"
     )
@@ -161,11 +163,11 @@ class GeminiInteractionsDecoder(DecoderBase):
         """Return the model or the agent of the request."""
         return super().requested_model() or string(self.request, "agent") or None
 
+    def bare_error(self) -> None:
+        """Return `None`: an error at the end of the body is a cut after ten minutes, and the run goes on."""
+
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
-        """Yield the events of a stream with the content of an interaction, 2.x or 1.x, or of an error document."""
-        if not string(resource, "status") and "error" in resource and not vocabulary.resource_steps(resource):
-            yield {"event_type": "error", "error": resource["error"]}
-            return
+        """Yield the events of a stream with the content of an interaction, 2.x or 1.x."""
         head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
         yield {"event_type": "interaction.created", "interaction": head}
         for index, step in enumerate(vocabulary.resource_steps(resource)):

@@ -50,6 +50,7 @@ class OpenAIChatDecoder(DecoderBase):
     provider = "openai"
     usage_table = words.USAGE
     error_table = ERRORS
+    answer_fields = frozenset({"choices"})
     delta_frames = DeltaFrames(
         constant=names(
             "id object model system_fingerprint service_tier provider choices index delta role content refusal "

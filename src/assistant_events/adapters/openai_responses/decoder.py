@@ -39,6 +39,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     item_key = "i"
     usage_table = words.USAGE
     error_table = ERRORS
+    answer_fields = frozenset({"output", "status"})
     delta_frames = DeltaFrames(
         constant=("type", "content_index", "summary_index", "logprobs"),
         number="output_index",
@@ -89,9 +90,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         return RemoteRun(id=self._run_id, resumable=resumable, kind="response") if self._run_id else None
 
     def resource_events(self, resource: Fields) -> tuple[Fields, ...]:
-        """Return the last event of the stream of a response; an error document is an event."""
-        if string(resource, "object") != "response" and "error" in resource and "output" not in resource:
-            return ({**resource, "type": "error"},)
+        """Return the last event of the stream of a response."""
         status = string(resource, "status") or "completed"
         return ({"type": f"response.{status if status in words.ENDS else 'in_progress'}", "response": resource},)
 
