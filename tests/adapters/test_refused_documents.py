@@ -1,5 +1,5 @@
 """
-A whole document that is no answer fails: with the error that it has, else because it is none.
+A whole document without an answer fails: with the error that it has, else because it has none.
 """
 
 import pytest

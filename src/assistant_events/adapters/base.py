@@ -278,8 +278,10 @@ class DecoderBase(FrameReader):
         return (resource,)
 
     def refusal(self, document: Fields) -> ErrorInfo | None:
-        """Return the error of a whole document that is no answer; `None` for an answer."""
-        if not self.answer_fields or any(isinstance(document.get(key), (str, list, dict)) for key in self.answer_fields):
+        """Return the error of a whole document that does not hold an answer; `None` for an answer."""
+        if not self.answer_fields or any(
+            isinstance(document.get(key), (str, list, dict)) for key in self.answer_fields
+        ):
             return None
         if self.error_table is not None and (error := error_of_document(document, self.error_table.beside)):
             return self.error_table.read(error)

@@ -7,7 +7,7 @@ without a number are items by themselves and follow the part before them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from assistant_events import messages as msg
@@ -122,6 +122,24 @@ def joined_state(states: Iterable[State]) -> dict[str, Any]:
     return joined
 
 
+def joined_pieces(
+    pieces: Iterable[Mapping[str, Any]], *, key_of: Callable[[Mapping[str, Any]], Hashable], texts: Collection[str]
+) -> list[dict[str, Any]]:
+    """
+    Return the items of an array that comes in pieces, each once and in their order.
+
+    Pieces with the same *key_of* are one item: the fields *texts* are joined, of others the last counts.
+    """
+    # Any: plain JSON.
+    items: dict[Hashable, dict[str, Any]] = {}
+    for piece in pieces:
+        item = items.setdefault(key_of(piece), {})
+        for name, value in piece.items():
+            before = item.get(name) if name in texts else None
+            item[name] = before + value if isinstance(before, str) and isinstance(value, str) else value
+    return list(items.values())
+
+
 def joined_roles(items: Iterable[dict[str, Any]], field: str = "content") -> list[dict[str, Any]]:
     """Return messages of a request, in which adjacent ones of one role are one; *field* is their list of blocks."""
     # Any: plain JSON.
@@ -140,6 +158,7 @@ __all__ = [
     "block_kind",
     "content_blocks",
     "items_of",
+    "joined_pieces",
     "joined_roles",
     "joined_state",
     "last_number",

@@ -101,6 +101,11 @@ def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None and key not in hidden}
 
 
+def filled(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
+    """Return what `others` returns, but for empty texts."""
+    return {key: value for key, value in others(fields, *own).items() if value != ""}
+
+
 def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     """
     Put what `others` returns into *facts*: objects are merged at one level, else the last value counts.

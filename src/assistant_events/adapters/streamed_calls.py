@@ -8,6 +8,7 @@ from typing import Any, final
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
 from assistant_events.recorder.calls import OpenCall, parse_input
+from assistant_events.values import write_json
 
 
 @final
@@ -41,9 +42,14 @@ class StreamedCalls:
         """Return the provider's id of a call; `None` as long as it has none."""
         return self._ids[call]
 
-    def add(self, index: int | None, ident: str | None, name: str | None, text: str, state: dict[str, Any]) -> int:
-        """Record a piece of a call, of its name or its input, and return the number of the call."""
+    def add(self, index: int | None, ident: str | None, name: str | None, given: object, state: dict[str, Any]) -> int:
+        """
+        Record a piece of a call, of its name or its input, and return the number of the call.
+
+        An input that is *given* as an object is written as JSON; one that is neither that nor text is left out.
+        """
         # Any: plain JSON.
+        text = write_json(given).decode() if isinstance(given, Mapping) else given if isinstance(given, str) else ""
         call = self._number_of(index, ident, name)
         self._recorder.tool_input(self._ids[call], self._name_of(call, name), text, key=call, state=state)
         return call

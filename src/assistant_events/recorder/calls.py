@@ -311,7 +311,7 @@ class Calls:
         """
         Record the result of a call, after the end of its input. A second result is left out.
 
-        Where that input is no object, the call fails: with the error of the result, if that has one.
+        Where that input is not an object, the call fails: with the error of the result, if that has one.
         """
         if call.call_id in self.answered_before:
             self.answered_before.discard(call.call_id)

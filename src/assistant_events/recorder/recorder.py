@@ -99,11 +99,8 @@ class Recorder(Delivery):
     def unanswered(self, *, provider_executed: bool, begun: bool = False) -> list[str]:
         """Return the ids of the calls that were made, or have *begun*, and have no result; oldest first."""
         phases = {CallPhase.CALLED, *([CallPhase.INPUT_OPEN] if begun else ())}
-        return [
-            call.call_id
-            for call in self._calls.by_id.values()
-            if call.provider_executed is provider_executed and self._calls.phase(call) in phases
-        ]
+        calls = [call for call in self._calls.by_id.values() if call.provider_executed is provider_executed]
+        return [call.call_id for call in calls if self._calls.phase(call) in phases]
 
     def so_far(self) -> list[ev.Event]:
         """Return events that give the message so far: the durable ones, and each open fragment as one delta."""

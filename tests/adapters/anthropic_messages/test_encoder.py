@@ -625,7 +625,11 @@ def test_an_answer_after_a_call_that_was_cut(input):
     found = fold(events(answer(*begun, B(1, **FALLBACK), X(1), *text(2, "I can."))))
     messages, _ = encoded(USER, found.last)
 
-    assert ("stop", "user", "no-result") == (found.last.finish_reason, found.awaits, found.last.tool_calls[0].error.kind)
+    assert ("stop", "user", "no-result") == (
+        found.last.finish_reason,
+        found.awaits,
+        found.last.tool_calls[0].error.kind,
+    )
     assert ["fallback", "text"] == [each["type"] for each in messages[1]["content"]]
 
 

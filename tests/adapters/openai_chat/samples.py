@@ -17,6 +17,22 @@ def twice(text, index, reasoning=None, **more):
     return D(role="assistant", content="", reasoning=words, reasoning_details=[detail])
 
 
+def block(text, signature=None, **more):
+    """
+    Return a chunk of LiteLLM with a piece of a block of Claude, which it repeats in a field of its own.
+    """
+    blocks = [{"type": "thinking", "thinking": text, "signature": signature, **more}]
+    return D(reasoning_content=text, thinking_blocks=blocks, provider_specific_fields={"thinking_blocks": blocks})
+
+
+def summary(text, signature=""):
+    """
+    Return a chunk of Databricks with a piece of a thought of Claude.
+    """
+    pieces = [{"type": "summary_text", "text": text, "signature": signature}]
+    return D(content=[{"type": "reasoning", "summary": pieces}])
+
+
 SAMPLES = {
     "plain text": answer(T("Hel"), T("lo"), T(" world")),
     "without a mark": stream(
@@ -59,6 +75,12 @@ SAMPLES = {
         *[twice(text, 0, signature=None) for text in ("11", "12", "13", "14", "15", "16")],
         *[T(text) for text in ("Y", "e", "s", ".")],
     ),
+    "blocks of LiteLLM": answer(
+        *[block("Let"), block(" me see"), block("", "MA=="), block("and"), block(" again"), block("", "MQ==")],
+        D(thinking_blocks=[{"type": "redacted_thinking", "data": "EmwK"}]),
+        T("Yes."),
+    ),
+    "summaries of Databricks": answer(summary("Let"), summary(" me see"), summary("", "MA=="), T("Ye"), T("s.")),
     "thinking in arrays": answer(
         *[
             D(content=[{"type": "thinking", "thinking": [{"type": "text", "text": text}], **more}])

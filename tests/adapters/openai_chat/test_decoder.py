@@ -28,6 +28,7 @@ def made_up(input=None, **state):
 
 YES = ("text", "Yes.", {})
 FIELD = {"field": "reasoning_content"}
+BLOCKS = {"field": "thinking_blocks"}
 TEXT_DETAIL = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0}
 UNKNOWN_DETAIL = {"type": "reasoning.text", "format": "unknown", "index": 0}
 SUMMARY_DETAIL = {"type": "reasoning.summary", "format": "openai-responses-v1", "index": 0}
@@ -55,6 +56,22 @@ PARTS = {
         ("reasoning", f'1 2 "3"\n 4 5 6 7 8{" 9" * 6} 10', {"detail": UNKNOWN_DETAIL}),
         ("reasoning", "abcde", {"detail": {**UNKNOWN_DETAIL, "index": 1, "signature": "EqQBCkgIChABGAI"}}),
         ("reasoning", "111213141516", {"detail": UNKNOWN_DETAIL}),
+        YES,
+    ],
+    "blocks of LiteLLM": [
+        ("reasoning", "Let me see", {**BLOCKS, "detail": {"type": "thinking", "signature": "MA=="}}),
+        (
+            *("reasoning", "and again"),
+            {
+                **BLOCKS,
+                "detail": {"type": "thinking", "signature": "MQ=="},
+                "details": [{"type": "redacted_thinking", "data": "EmwK"}],
+            },
+        ),
+        YES,
+    ],
+    "summaries of Databricks": [
+        ("reasoning", "Let me see", {"field": "summary", "thought": {"signature": "MA=="}}),
         YES,
     ],
     "thinking in arrays": [

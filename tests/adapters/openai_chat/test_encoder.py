@@ -71,6 +71,31 @@ RETURNED = {
         SAMPLES["encrypted reasoning"],
         {"content": "Yes.", "reasoning_details": [SUMMARY, {**ENCRYPTED, "id": "rs_0123456789"}]},
     ),
+    "blocks of LiteLLM": (
+        "litellm",
+        SAMPLES["blocks of LiteLLM"],
+        {
+            "content": "Yes.",
+            "thinking_blocks": [
+                {"type": "thinking", "thinking": "Let me see", "signature": "MA=="},
+                {"type": "thinking", "thinking": "and again", "signature": "MQ=="},
+                {"type": "redacted_thinking", "data": "EmwK"},
+            ],
+        },
+    ),
+    "summaries of Databricks": (
+        "databricks",
+        SAMPLES["summaries of Databricks"],
+        {
+            "content": [
+                {
+                    "type": "reasoning",
+                    "summary": [{"type": "summary_text", "text": "Let me see", "signature": "MA=="}],
+                },
+                {"type": "text", "text": "Yes."},
+            ]
+        },
+    ),
     "arrays of Mistral": (
         "mistral",
         SAMPLES["content in arrays"],

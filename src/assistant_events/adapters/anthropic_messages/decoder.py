@@ -19,7 +19,7 @@ from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.errors import SPLICED
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
-from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values import FinishReason, Usage
@@ -193,11 +193,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             self._on_stop(block)
             block = self._open(index, kind, call_id)
         block.fields = fields
-        state = {
-            key: value
-            for key, value in said(fields).items()
-            if value != "" and key not in words.RESERVED and key not in words.OWN_FIELDS.get(block.role, ())
-        }
+        state = filled(fields, words.RESERVED, words.OWN_FIELDS.get(block.role, ()))
         match block.role:
             case "text" | "thinking":
                 self.recorder.begin(block, "text" if block.role == "text" else "reasoning")

@@ -164,7 +164,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         return super().requested_model() or string(self.request, "agent") or None
 
     def bare_error(self) -> None:
-        """Return `None`: an error at the end of the body is a cut after ten minutes, and the run goes on."""
+        """Return `None`: an error at the end of the body is a cut after ten minutes, and the run continues."""
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
         """Yield the events of a stream with the content of an interaction, 2.x or 1.x."""

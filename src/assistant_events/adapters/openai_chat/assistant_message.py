@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.data_urls import media_url
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.openai_chat.vocabulary import REASONING, joined_details
+from assistant_events.adapters.openai_chat.vocabulary import DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS, joined_details
 from assistant_events.history import has_result
 from assistant_events.values import JsonContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
+
+_THOUGHTS: Final = {array: (kind, each) for kind, (array, each) in THOUGHTS.items()}
 
 
 def write_message(parts: Iterable[msg.Part]) -> Item:
@@ -45,15 +47,18 @@ def write_part(part: msg.Part) -> dict[str, Any]:  # noqa: C901 - one arm for ea
         case msg.TextPart():
             annotations = {"annotations": state["annotations"]} if "annotations" in state else {}
             return {field or "content": part.text, **annotations}
-        case msg.ReasoningPart() if field == "thinking":
-            return {"content": [{"type": "thinking", "thinking": [_text(part.text)], **state}]}
+        case msg.ReasoningPart() if field in _THOUGHTS:
+            kind, each = _THOUGHTS[field]
+            thought = {"type": each, "text": part.text, **state.pop("thought", {})}
+            return {"content": [{"type": kind, field: [thought], **state}]}
         case msg.ReasoningPart():
             details = [*state.get("details", ())]
             if "detail" in state:
-                named = "summary" if state["detail"].get("type") == "reasoning.summary" else "text"
-                details.insert(0, {**state["detail"], **({named: part.text} if part.text else {})})
+                named = DETAIL_TEXTS.get(state["detail"].get("type"), "text")
+                details.insert(0, state["detail"] | ({named: part.text} if part.text or named == "thinking" else {}))
             text = {field or REASONING[0]: part.text} if part.text and "detail" not in state else {}
-            return {**text, **({"reasoning_details": joined_details(details)} if details else {})}
+            array = DETAILS[1] if field == DETAILS[1] else DETAILS[0]
+            return {**text, **({array: details} if details else {})}
         case msg.ToolPart() if part.provider_executed:
             return {"executed_tools": [_write_executed(part)]}
         case msg.ToolPart():

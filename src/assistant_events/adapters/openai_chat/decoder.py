@@ -10,7 +10,6 @@ compatible servers, 2023-07 to 2026-10. What a chunk holds decides how it is rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from assistant_events.adapters.base import DecoderBase
@@ -22,6 +21,7 @@ from assistant_events.adapters.json_fields import (
     array,
     base64_bytes,
     extend_arrays,
+    filled,
     integer,
     listed,
     mapping,
@@ -34,7 +34,7 @@ from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.tables import names
-from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent, write_json
+from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
 _COMPLETION: Final[Path] = ("choices", 0, "text")
@@ -85,11 +85,9 @@ class OpenAIChatDecoder(DecoderBase):
             event = {"error": others(event, ("object",))}
         choices, failed = mappings(event, "choices"), event.get("error") is not None
         if not (choices or failed) and event.keys().isdisjoint(("choices", "usage", "id")):
-            if string(event, "type") == "keepalive" or event.keys() <= words.PADDING:
-                return
             if self.frame_name() == "error":
                 self._fail(event)
-            else:
+            elif string(event, "type") != "keepalive" and not event.keys() <= words.PADDING:
                 self.note("unknown-event", "an event that is not a chunk was left out")
             return
         self._learn(event)
@@ -137,6 +135,8 @@ class OpenAIChatDecoder(DecoderBase):
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
         self.learn_details(choice, words.CHOICE, level="choice")
+        if beside := mapping(delta, "provider_specific_fields"):  # LiteLLM repeats there what is in the delta
+            delta = {**delta, "provider_specific_fields": others(beside, words.DETAILS) or None}
         self.learn_details(delta, _MESSAGE, level="message")
         for key in words.RETURNED:
             if delta.get(key) is not None:
@@ -172,8 +172,9 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_delta(self, delta: Fields) -> None:
         """Read the fields of a delta in the order of a message."""
-        details, thought = mappings(delta, "reasoning_details"), next(filter(delta.get, words.REASONING), "")
-        shown = "".join(map(words.detail_text, details))
+        named, thought = (next(filter(delta.get, fields), "") for fields in (words.DETAILS, words.REASONING))
+        details = mappings(delta, named)
+        shown = "".join([string(each, words.text_field(each)) or "" for each in details])
         if shown and thought and delta[thought] != shown:
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
         contents = {
@@ -184,7 +185,7 @@ class OpenAIChatDecoder(DecoderBase):
         if len(contents) != 1 or any(len(array(delta, key)) > 1 for key in contents):
             self._frame = None
         for item in details:
-            self._on_detail(item)
+            self._on_detail(named, item)
         for field in ("" if shown else thought, "content", "refusal"):
             if text := string(delta, field):
                 self._on_text(field, text)
@@ -218,15 +219,19 @@ class OpenAIChatDecoder(DecoderBase):
             opened, number = self.recorder.open_of(call), integer(item, "index")
             self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, None), number=number)
 
-    def _on_detail(self, piece: Fields) -> None:
+    def _on_detail(self, field: str, piece: Fields) -> None:
         """
-        Read a piece of an item of `reasoning_details`.
+        Read a piece of an item of `reasoning_details` or `thinking_blocks`.
 
         One with text is a reasoning, with its other fields as `detail` in the state. One without text, such as an
-        encrypted one, is among the `details` of the reasoning that is open, or a reasoning of its own.
+        encrypted one, is among the `details` of the reasoning that is open, or a reasoning of its own. A signature is
+        the end of an item without an index.
         """
-        text = words.detail_text(piece)
-        facts = {name: value for name, value in others(piece, words.DETAIL_TEXTS).items() if value != ""}
+        shown_in = words.text_field(piece)
+        text = string(piece, shown_in) or ""
+        facts = filled(piece, words.DETAIL_TEXTS.values())
+        if text and "index" not in piece and self._detail is not None and self._detail.get("signature"):
+            self._end_detail()
         key, opened = words.detail_key(facts), None if self._detail is None else words.detail_key(self._detail)
         if self._detail is not None and key == opened:
             [known] = words.joined_details([self._detail, facts])
@@ -239,10 +244,11 @@ class OpenAIChatDecoder(DecoderBase):
                 self.recorder.keep(opened, {"details": [facts]})
                 return
             self._end_detail()
-            self.recorder.begin(key, "reasoning", {"detail": facts})
+            more = {} if field == words.DETAILS[0] else {"field": field}
+            self.recorder.begin(key, "reasoning", {**more, "detail": facts})
             self._detail = facts
         self.recorder.reasoning(text, key=key)
-        self._offer((*_DELTA, "reasoning_details", 0, "text" if "text" in piece else "summary"), key, repr(facts))
+        self._offer((*_DELTA, field, 0, shown_in), key, repr(facts))
 
     def _end_detail(self) -> None:
         """End the item that is open: other content begins, or the answer ends."""
@@ -265,14 +271,17 @@ class OpenAIChatDecoder(DecoderBase):
         self.recorder.keep(None, {"annotations": [annotation]}, words.citations_of(annotation))
 
     def _on_content(self, item: Fields) -> None:
-        """Read an item of content in an array, as Mistral sends it."""
-        text, kind = string(item, "text"), string(item, "type")
-        if kind == "thinking":
-            texts = "".join([string(each, "text") or "" for each in mappings(item, "thinking")])
-            self.recorder.begin(None, "reasoning", {"field": "thinking"})
-            self.recorder.keep(None, more := others(item, ("type", "thinking")))
-            self.recorder.reasoning(texts)
-            self._offer((*_DELTA, "content", 0, "thinking", 0, "text"), None, repr(more))
+        """Read an item of content in an array, as Mistral and Databricks send it."""
+        text, kind = string(item, "text"), string(item, "type") or ""
+        if kind in words.THOUGHTS:
+            array, _ = words.THOUGHTS[kind]
+            more = others(item, ("type", array))
+            self.recorder.begin(None, "reasoning", {"field": array})
+            for thought in mappings(item, array):
+                self.recorder.reasoning(string(thought, "text") or "")
+                more |= {"thought": facts} if (facts := filled(thought, ("type", "text"))) else {}
+            self.recorder.keep(None, more)
+            self._offer((*_DELTA, "content", 0, array, 0, "text"), None, repr(more))
         elif kind == "text" and text is not None:
             self.recorder.text(text)
         else:
@@ -314,11 +323,10 @@ class OpenAIChatDecoder(DecoderBase):
     def _on_call(self, item: Fields) -> int:
         """Read a piece of a call, and return the number of the call."""
         function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
-        given = function.get("arguments", function.get("input"))
-        text = write_json(given).decode() if isinstance(given, Mapping) else given if isinstance(given, str) else ""
         more = others(function, ("name", "arguments", "input")) or None
         item = {**item, "type": None if kind == "function" else kind, "function": more}
         state = others(item, ("id", "index", "custom"))
         self._end_detail()
         index, ident, name = integer(item, "index"), string(item, "id"), string(function, "name")
-        return self._calls.add(index, ident or None, name or None, text, state)
+        given = function.get("arguments", function.get("input"))
+        return self._calls.add(index, ident or None, name or None, given, state)

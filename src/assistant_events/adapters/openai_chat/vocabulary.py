@@ -6,10 +6,11 @@ Fields and words: openai 3.52.0, `types/chat`; those of compatible servers: reco
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from assistant_events.adapters.errors import error_of
+from assistant_events.adapters.items import joined_pieces
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_places import citation_of
@@ -44,23 +45,14 @@ USAGE: Final = UsageTable(
     total_decides=True,
 )
 
-DETAIL_TEXTS: Final = ("text", "summary")
-"""Fields with the text of an item of `reasoning_details`."""
+DETAILS: Final = ("reasoning_details", "thinking_blocks")
+"""Arrays of a delta with the items of a reasoning: OpenRouter; LiteLLM, whose pieces are Claude's, without an index."""
 
+DETAIL_TEXTS: Final = by_word({"text": "reasoning.text", "summary": "reasoning.summary", "thinking": "thinking"})
+"""By type of an item of `DETAILS`, the field of its text."""
 
-def joined_details(pieces: Iterable[Fields]) -> list[dict[str, Any]]:
-    """
-    Return the items of the array `reasoning_details` of OpenRouter, each once and in their order.
-
-    Pieces with the same type and index are one item: texts and data are joined, of other fields the last counts.
-    """
-    items: dict[object, dict[str, Any]] = {}
-    for piece in pieces:
-        item = items.setdefault(detail_key(piece), {})
-        for name, value in piece.items():
-            before = item.get(name) if name in (*DETAIL_TEXTS, "data") else None
-            item[name] = before + value if isinstance(before, str) and isinstance(value, str) else value
-    return list(items.values())
+THOUGHTS: Final = {"thinking": ("thinking", "text"), "reasoning": ("summary", "summary_text")}
+"""By type of an item of `content`, its array of thoughts and their type: Mistral, Databricks."""
 
 
 def detail_key(piece: Fields) -> tuple[str | None, object]:
@@ -68,9 +60,12 @@ def detail_key(piece: Fields) -> tuple[str | None, object]:
     return string(piece, "type"), piece.get("index")
 
 
-def detail_text(piece: Fields) -> str:
-    """Return the text of a piece; empty when it has none."""
-    return next((text for name in DETAIL_TEXTS if (text := string(piece, name))), "")
+def text_field(piece: Fields) -> str:
+    """Return the field with the text of a piece; empty when it has none."""
+    return next((name for name in DETAIL_TEXTS.values() if string(piece, name)), "")
+
+
+joined_details: Final = partial(joined_pieces, key_of=detail_key, texts=frozenset({*DETAIL_TEXTS.values(), "data"}))
 
 
 LEVELS: Final = ("choice", "message", "audio", "logprobs")
@@ -92,9 +87,8 @@ REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
 """Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""
 
 CONTENTS: Final = names(
-    "content refusal reasoning_details annotations executed_tools audio images tool_calls function_call token_id "
-    "token_ids"
-).union(REASONING, RETURNED)
+    "content refusal annotations executed_tools audio images tool_calls function_call token_id token_ids"
+).union(REASONING, RETURNED, DETAILS)
 """The same of a message or delta, beside its role: others are details under `message`."""
 
 DROPPED: Final = by_word(
@@ -107,10 +101,11 @@ DROPPED: Final = by_word(
         "Every answer is the assistant's.": "choices.delta.role choices.message.role",
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
         " chat.completion.done/choices.message text_completion/choices.message",
-        "It determines what becomes of an item.": "content.type thinking.type images.type annotations.type",
+        "It determines how an item is read.": "content.type thinking.type summary.type images.type annotations.type",
         "The number of a token in the vocabulary of the model.": "token_id",
         "The order of the calls.": "tool_calls.index executed_tools.index",
         "`function`; another type is state.": "tool_calls.type",
+        "It repeats that of the message.": "provider_specific_fields.thinking_blocks",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
         "It is the sum of the other counts.": "total_tokens",
     }
