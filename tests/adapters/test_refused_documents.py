@@ -23,7 +23,7 @@ DOCUMENTS = [
 @pytest.mark.parametrize("name", dialect_names())
 def test_refused(name, document, kind, message):
     """
-    Nothing is completed, and the sentence says why.
+    Nothing is completed, and the message has the reason.
     """
     found = fold(load_dialect(name).decode_resource(document, "a1")).last
 

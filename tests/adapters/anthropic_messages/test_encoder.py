@@ -635,7 +635,7 @@ def test_an_answer_after_a_call_that_was_cut(input):
 
 def test_a_result_of_a_call_that_did_not_pause():
     """
-    A search beside a call of the app comes back with the answer to the results, and goes back behind its call.
+    A search beside a call of the app comes back with the answer to the results, and returns behind its call.
     """
     first = message(answer(*tool(0, **SERVER), *tool(1, "toolu_1"), stop_reason="tool_use"))
     second = answer(*result(0, content=SEARCH), *text(1, "Here."))
