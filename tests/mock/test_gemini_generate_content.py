@@ -8,6 +8,7 @@ requests; those of aimock's fixtures from its Gemini handler of `@copilotkit/aim
 import asyncio
 import json
 from base64 import b64encode
+from hashlib import sha256
 
 import pytest
 
@@ -15,7 +16,7 @@ from assistant_events import AssistantMessage, ErrorKind, is_durable
 from assistant_events.adapters.framing import JsonArray
 from assistant_events.adapters.gemini_generate_content import NO_SIGNATURE, GeminiGenerateContentDecoder
 from assistant_events.adapters.gemini_generate_content.client import SyncGeminiGenerateContent
-from assistant_events.adapters.gemini_generate_content.mock import Answer, MockProvider, mock, read_request
+from assistant_events.adapters.gemini_generate_content.mock import Answer, MockProvider, mock, read_request, validation
 from assistant_events.converters import unstructure
 from assistant_events.mock import Match
 from assistant_events.mock.fixture_files import load_fixtures
@@ -292,6 +293,19 @@ def test_what_is_accepted(request_):
     What the service accepts is answered.
     """
     assert 200 == posted(anything(), request_).status
+
+
+def test_a_signature_that_clients_carry(monkeypatch):
+    """
+    A real signature that a client has for calls without one is known by its hash; any other is refused.
+    """
+    known, other = (b64encode(text).decode() for text in (b"a real one", b"another one"))
+    monkeypatch.setattr(validation, "_OF_CLIENTS", {sha256(known.encode()).hexdigest()})
+
+    assert [200, 400] == [
+        posted(anything(), body(USER, model({**CALL, "thoughtSignature": each}), user(RESULT))).status
+        for each in (known, other)
+    ]
 
 
 def called(*ids):

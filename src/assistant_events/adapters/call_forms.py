@@ -38,6 +38,9 @@ class CallForm(NamedTuple):
     output: str = "output"
     """Field of the result; empty where no item has it."""
 
+    is_required: bool = False
+    """Whether a request must have that field in the item of the call: null where there is no result."""
+
     def own_fields(self) -> frozenset[str]:
         """Return the fields of an item that have a meaning here."""
         return frozenset({*self.input.split(), "" if self.answer else self.output, self.name or "name"})
@@ -74,6 +77,8 @@ class CallForm(NamedTuple):
             written[self.input] = call.raw_input if is_text else write_json(call.input).decode()
         if self.output and not self.answer and call.output and has_result(call):
             written[self.output] = output_value(call)
+        elif self.is_required:
+            written[self.output] = None
         return written
 
 

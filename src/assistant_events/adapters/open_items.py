@@ -129,6 +129,7 @@ class OpenItem:
         part.key = part if self.parts else self
         self.parts.append(part)
         self.decoder.recorder.begin(part.key, self.role, state)
+        self.decoder.recorder.keep(part.key, state)  # a first part may have begun as its item
         return part
 
 

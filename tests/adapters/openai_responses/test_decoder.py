@@ -1036,6 +1036,23 @@ def test_summaries_overlap_in_one_item():
     assert ["One!", "Two"] == [each["text"] for each in item["summary"]]
 
 
+def test_summaries_whose_parts_have_no_end():
+    """
+    A text that is whole ends where the next one begins: each summary is one reasoning.
+    """
+    frames = [
+        [
+            delta("reasoning_summary_text", 0, text, summary_index=at),
+            whole("reasoning_summary_text", 0, summary_index=at, text=text),
+        ]
+        for at, text in enumerate(["One", "Two"])
+    ]
+    item = {"id": "rs_1", "type": "reasoning", "summary": [summary("One"), summary("Two")]}
+    found = message(stream(added(0, id="rs_1", type="reasoning", summary=[]), *frames[0], *frames[1], done(0, **item)))
+
+    assert [("One", 0), ("Two", 1)] == [(part.text, part.state["summary_index"]) for part in found.parts]
+
+
 def test_calls_without_ids_of_items():
     """
     Without an id and an index an item of a call has the id of its call (llama.cpp, `to_json_oaicompat_resp`).

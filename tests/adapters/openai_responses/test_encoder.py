@@ -133,6 +133,18 @@ def test_items_go_back_as_they_came(name):
     assert SENT[name] == sent(SAMPLES[name])[0]
 
 
+def test_results_that_a_request_must_have():
+    """
+    Code without outputs and an image without bytes are sent with the null that their types require.
+
+    openai 3.54, `response_code_interpreter_tool_call_param` and `response_input_item_param`.
+    """
+    code, image = {**CODE, "outputs": None}, {**IMAGE, "status": "generating", "result": None}
+    frames = stream(hosted(0, **code), hosted(1, **image))
+
+    assert [code, image] == sent(frames)[0]
+
+
 def test_overlapping_reasonings_are_whole_again():
     """
     The parts of an item are one item, at its place.

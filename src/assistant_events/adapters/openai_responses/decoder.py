@@ -258,7 +258,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _begin_part(self, item: OpenItem, kind: str, index: int | None) -> OpenItem:
         for before in item.parts:
-            if "type" in before.fields and not before.ended:  # all of it has come
+            if (before.whole or "type" in before.fields) and not before.ended:  # all of it has come
                 self._keep_part(before)
                 self.recorder.end(before.key)
         return item.begin_part(kind, words.TEXTS[kind].where, words.TEXTS[kind].field, index)
