@@ -39,7 +39,7 @@ class CallForm(NamedTuple):
     """Field of the result; empty where no item has it."""
 
     is_required: bool = False
-    """Whether a request must have that field in the item of the call: null where there is no result."""
+    """Whether a request must have that field in the item of the call: null where it has none."""
 
     def own_fields(self) -> frozenset[str]:
         """Return the fields of an item that have a meaning here."""
