@@ -247,21 +247,23 @@ class TestRefusals:
         """
         With a key the service is asked, without one the mock inside of the command; the log has which it was.
         """
-        without = endpoints.chosen(None)
+        without = endpoints.chosen(endpoints.DIALECT, None)
         monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
 
         service = "https://generativelanguage.googleapis.com"
-        assert ("mock", service) == (without.name, endpoints.chosen(None).name)
+        there = endpoints.chosen(endpoints.DIALECT, None)
+        assert ("mock", service) == (without.name, there.name)
         with SqliteStore(":memory:") as store:
-            assert endpoints.chosen(None) == endpoints.stored(store, "s1")
-        assert endpoints.chosen("http://localhost:1/").name == "http://localhost:1"
+            assert there == endpoints.stored(store, "s1")
+        assert endpoints.chosen(endpoints.DIALECT, "http://localhost:1/").name == "http://localhost:1"
 
     def test_localhost_needs_no_key(self):
         """
         A server of this machine is asked without a key, under each of its names.
         """
         assert ["none"] * 3 == [
-            endpoints.chosen(url).key for url in ("http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1")
+            endpoints.chosen(endpoints.DIALECT, url).key
+            for url in ("http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1")
         ]
 
     def test_a_server_elsewhere_needs_a_key(self, run):
@@ -384,6 +386,109 @@ class TestRefusals:
         ran = run("run", "Hi")
 
         assert (2, f"assistant-events: {message}\n") == (ran.code, ran.err)
+
+
+INSTRUCTIONS = {
+    "anthropic-messages": ("system", "Be brief."),
+    "openai-responses": ("instructions", "Be brief."),
+    "openai-chat": ("messages", [{"role": "system", "content": "Be brief."}]),
+    "gemini-generate-content": ("systemInstruction", {"parts": [{"text": "Be brief."}]}),
+    "bedrock-converse": ("system", [{"text": "Be brief."}]),
+}
+
+
+class TestDialects:
+    @pytest.mark.parametrize("dialect", INSTRUCTIONS)
+    def test_a_conversation(self, run, provider, dialect):
+        """
+        A session continues in its dialect, with its model and system instruction.
+        """
+        answers = {"Count.": {"text": WORDS}, "On.": {"text": "eleven"}}
+        running = provider(answers, dialect=dialect)
+        first = run("run", "Count.", "--base-url", running.url, "--dialect", dialect, "--model", "m9",
+                    "--system", "Be brief.")  # fmt: skip
+        second = run("run", "On.", "--base-url", running.url)
+        field, value = INSTRUCTIONS[dialect]
+        paths, bodies = ([getattr(logged, name) for logged in running.requests] for name in ("path", "body"))
+
+        assert [(0, f"{WORDS}\n"), (0, "eleven\n")] == [(ran.code, ran.out) for ran in (first, second)]
+        assert [value] * 2 == [body[field][:1] if field == "messages" else body[field] for body in bodies]
+        assert all("m9" in path or "m9" == body["model"] for path, body in zip(paths, bodies, strict=True))
+        assert "Count." in repr(bodies[1]) or "previous_response_id" in bodies[1]
+
+    def test_another_dialect_takes_the_conversation_over(self, run, provider):
+        """
+        What one provider has said is sent to the next one; its model is not.
+        """
+        one, two = provider({"Count.": WORDS}), provider({"On.": {"text": "eleven"}}, dialect="openai-chat")
+        run("run", "Count.", "--base-url", one.url, "--system", "Be brief.")
+        without = run("run", "On.", "--base-url", two.url, "--dialect", "openai-chat")
+        ran = run("run", "On.", "--base-url", two.url, "--dialect", "openai-chat", "--model", "m9")
+
+        assert (2, "assistant-events: openai-chat has no default model, name one\n") == (without.code, without.err)
+        assert (0, "eleven\n") == (ran.code, ran.out)
+        assert ["Count.", WORDS, "On."] == [each["content"] for each in two.requests[-1].body["messages"]]
+
+    def test_the_provider_is_kept(self, run, provider):
+        """
+        Who runs the model is named once, and then decides what returns to the server.
+        """
+        where = ("--base-url", provider({Match(): {"text": "Hi"}}, dialect="openai-chat").url)
+        run("run", "One.", *where, "--dialect", "openai-chat", "--model", "m9", "--provider", "deepseek")
+        run("run", "Two.", *where)
+
+        _, first, _, second = fold_of("main").messages
+        assert ["deepseek"] * 2 == [first.origin.provider, second.origin.provider]
+
+    def test_a_response_is_taken_up(self, run, provider):
+        """
+        A background response continues without its process, and its session has the dialect.
+        """
+        running = provider({"Count.": {"text": WORDS, "timing": {"delta_chars": 4}, "faults": ["stall@9"]}},
+                           dialect="openai-responses")  # fmt: skip
+        asked = ("--dialect", "openai-responses", "--model", "m9", "--background", "--base-url", running.url)
+        ended, _, _ = stopped("Count.", *asked, after=b"one", sent=signal.SIGKILL)
+        ran = run("run", "--resume", "main", "--base-url", running.url)
+
+        assert (-9, 0, f"{WORDS}\n") == (ended, ran.code, ran.out)
+
+    @pytest.mark.parametrize("dialect", INSTRUCTIONS)
+    def test_without_a_key(self, run, monkeypatch, dialect):
+        """
+        The mock inside of the command speaks every dialect, and needs no model.
+        """
+        for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"):
+            monkeypatch.delenv(name, raising=False)
+        ran = run("run", "Hello", "--dialect", dialect)
+
+        assert 0 == ran.code
+        assert ran.out.startswith("You wrote: “Hello” This is the mock provider")
+
+    @pytest.mark.parametrize(
+        ("option", "message"),
+        [
+            (("--agent", "a"), "openai-chat has no agents"),
+            (("--background",), "openai-chat has no answers in the background"),
+        ],
+    )
+    def test_what_a_dialect_does_not_have(self, run, provider, option, message):
+        """
+        It is refused before anything is stored.
+        """
+        url = provider({Match(): {"text": "Hi"}}, dialect="openai-chat").url
+        ran = run("run", "Hi", "--base-url", url, "--dialect", "openai-chat", *option)
+
+        assert (2, f"assistant-events: {message}\n") == (ran.code, ran.err.splitlines(keepends=True)[-1])
+        assert [] == texts("assistant-events.db", "main")
+
+    def test_an_unknown_dialect(self, run):
+        """
+        The sentence names those that are installed.
+        """
+        ran = run("run", "Hi", "--dialect", "morse")
+
+        assert 2 == ran.code
+        assert "no client of dialect 'morse'; installed clients: anthropic-messages" in ran.err
 
 
 class TestTakingUp:

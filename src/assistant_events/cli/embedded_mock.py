@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from uuid import uuid4
 
-from assistant_events.cli.endpoints import ANY_KEY, DIALECT, provider_client
+from assistant_events.cli.endpoints import ANY_KEY, DIALECT, client_of
 from assistant_events.clients import ProviderClient
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import Match, load_mock
@@ -26,10 +26,10 @@ _QUOTED: Final = 60
 
 @asynccontextmanager
 async def mock_client(
-    prompt: str, resumed: AssistantMessage | None, request: Mapping[str, Any] | None
+    dialect: str, prompt: str, resumed: AssistantMessage | None, request: Mapping[str, Any] | None
 ) -> AsyncGenerator[ProviderClient]:
     """
-    Yield a client with a mock provider of its own, whose answer quotes *prompt*.
+    Yield a client of *dialect* with a mock provider of its own, whose answer quotes *prompt*.
 
     *resumed* is the answer whose run is resumed, `None` for a new one; *request* is the request body of that run,
     `None` when it is not known.
@@ -37,13 +37,13 @@ async def mock_client(
     # Any: plain JSON.
     run = None if resumed is None else resumed.run
     # A run that is created again is complete: it has continued meanwhile.
-    answer = _answer(prompt, _PACE if run is None else {})
-    provider = load_mock(DIALECT).provider(
+    answer = _answer(dialect, prompt, _PACE if run is None else {})
+    provider = load_mock(dialect).provider(
         {Match(): answer},
         make_id=(lambda: f"mock-{uuid4().hex[:12]}") if run is None else lambda: run.id,
     )
     with ThreadedServer(provider.app, before_stop=provider.close) as serving:
-        async with provider_client()(ANY_KEY, base_url=serving.url) as client:
+        async with client_of(dialect)(ANY_KEY, base_url=serving.url) as client:
             if run is not None and resumed is not None:
                 body = {"model": resumed.origin.model or "mock", **(request or {}), "background": True, "store": True}
                 async with client.create({**body, "input": prompt}, "anew") as anew:
@@ -51,15 +51,16 @@ async def mock_client(
             yield client
 
 
-def _answer(prompt: str, timing: Mapping[str, object]) -> dict[str, object]:
+def _answer(dialect: str, prompt: str, timing: Mapping[str, object]) -> dict[str, object]:
     """Return the answer to a prompt in the form of a fixture file."""
     text = " ".join(prompt.split())
     quoted = f"{text[:_QUOTED]}…" if len(text) > _QUOTED else text
     thought = "Without an API key no model is asked. The mock provider answers in its place."
     text = (
         f"You wrote: “{quoted}” This is the mock provider, so I cannot give you a useful answer. "
-        "But these words came as a provider sends them: in pieces, over the wire format of the Interactions API, "
-        f"and they are stored. Set {provider_client().api.key_variable}, and Gemini answers in my place."
+        f"But these words came as a provider sends them: in pieces, over the wire format {dialect}, and they are "
+        f"stored. Set {client_of(dialect).api.key_variable}, and a model answers in my place."
     )
     # Word by word: each delta of a summary is an item of it.
-    return {"thought": _WORD.findall(thought), "text": text, "timing": timing}
+    thoughts = {"thought": _WORD.findall(thought)} if dialect == DIALECT else {}
+    return {**thoughts, "text": text, "timing": timing}

@@ -7,15 +7,18 @@ The provider of `run`: the service, another server, or, without a key, a mock pr
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, final
 
 import attrs
 
+from assistant_events.adapters.dialect import entry_point_names
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.cli.exit_codes import CommandError
-from assistant_events.clients import load_client
+from assistant_events.clients import GROUP, load_client
 from assistant_events.clients.hosts import is_loopback, service_url
-from assistant_events.events import PromptSubmitted
+from assistant_events.errors import UnknownDialectError
+from assistant_events.events import PromptSubmitted, StepStarted
 from assistant_events.extras import missing_extras
 from assistant_events.stores import SqliteStore
 from assistant_events.values import thaw
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from assistant_events.clients import ProviderClient
 
 DIALECT: Final = "gemini-interactions"
-"""The dialect of `run`."""
+"""The dialect of a new conversation, unless another is named."""
 
 MOCK: Final = "mock"
 """Name of the mock provider in this process, as it is stored."""
@@ -33,15 +36,25 @@ ANY_KEY: Final = "none"
 """The key for a server of this machine by default: a mock provider accepts any."""
 
 
-def provider_client() -> type[ProviderClient]:
-    """Return the client of the provider."""
-    return load_client(DIALECT)
+def client_of(dialect: str) -> type[ProviderClient]:
+    """
+    Return the client of a dialect.
+
+    Raises:
+        CommandError: None is installed.
+    """
+    try:
+        return load_client(dialect)
+    except UnknownDialectError as error:
+        raise CommandError(str(error)) from None
 
 
 @final
 @attrs.frozen
 class Endpoint:
-    """A server, and the key for it."""
+    """A server, what it speaks, and the key for it."""
+
+    dialect: str
 
     name: str
     """A URL, or `MOCK`."""
@@ -49,10 +62,18 @@ class Endpoint:
     key: str | None = attrs.field(default=None, repr=False)
     """`None` for that of the environment."""
 
+    provider: str | None = None
+    """Who runs the model, where it is not the provider that the dialect is named after."""
+
     @property
     def is_mock(self) -> bool:
         """Whether it is the mock provider in this process."""
         return self.name == MOCK
+
+    def note(self, body: Mapping[str, Any]) -> dict[str, object]:
+        """Return what is stored of a prompt that was sent here with *body*, the request without the conversation."""
+        # Any: plain JSON.
+        return {"dialect": self.dialect, "endpoint": self.name, "provider": self.provider, "request": body}
 
 
 @final
@@ -60,6 +81,8 @@ class Endpoint:
 class StoredRequest:
     """What is stored of the newest prompt that `run` has sent."""
 
+    dialect: str
+    provider: str | None
     endpoint: str
     body: dict[str, Any]  # Any: plain JSON
     """The request, without the conversation."""
@@ -72,12 +95,27 @@ def newest_request(store: SqliteStore, session_id: str) -> StoredRequest | None:
         if isinstance(record.event, PromptSubmitted):
             note = mapping(thaw(record.meta), "run")
             if note:
-                endpoint = string(note, "endpoint") or provider_client().api.base_url
-                found = StoredRequest(endpoint, dict(mapping(note, "request")))
+                dialect = string(note, "dialect") or DIALECT
+                endpoint = string(note, "endpoint") or client_of(dialect).api.base_url
+                found = StoredRequest(dialect, string(note, "provider"), endpoint, dict(mapping(note, "request")))
     return found
 
 
-def has_key() -> bool:
+def dialect_of(store: SqliteStore, session_id: str) -> str:
+    """
+    Return the dialect in which a session continues: that of the newest prompt of `run`, else of the newest answer.
+
+    One without a client does not count.
+    """
+    found = newest_request(store, session_id)
+    if found is not None:
+        return found.dialect
+    started = [record.event for record in store.read(session_id) if isinstance(record.event, StepStarted)]
+    dialect = started[-1].origin.dialect if started else DIALECT
+    return dialect if dialect in entry_point_names(GROUP) else DIALECT
+
+
+def has_key(variable: str) -> bool:
     """
     Return whether there is a key in the environment.
 
@@ -86,54 +124,56 @@ def has_key() -> bool:
     """
     from assistant_events.clients.client import checked_key
 
-    variable = provider_client().api.key_variable
     try:
         return bool(checked_key(os.environ.get(variable, ""), variable))
     except ValueError as error:
         raise CommandError(str(error)) from None
 
 
-def chosen(base_url: str | None) -> Endpoint:
+def chosen(dialect: str, base_url: str | None, provider: str | None = None) -> Endpoint:
     """
     Return the endpoint of a new prompt; *base_url* is as given on the command line.
 
     Raises:
-        CommandError: The server needs a key and none is set, or *base_url* is not a valid URL.
+        CommandError: The server needs a key and none is set, *base_url* is not a valid URL, or no client speaks *dialect*.
     """
-    api = provider_client().api
+    api = client_of(dialect).api
     if base_url is None:
-        return Endpoint(api.base_url if has_key() else MOCK)
+        return Endpoint(dialect, api.base_url if has_key(api.key_variable) else MOCK, provider=provider)
     url = base_url.rstrip("/")
     parts = service_url(url)
     if parts is None:
         # The value is not shown: it may hold a password.
         raise CommandError("--base-url: expected an http or https URL without user, password, query and fragment")
-    if has_key():
-        return Endpoint(url)
+    if has_key(api.key_variable):
+        return Endpoint(dialect, url, provider=provider)
     if not is_loopback(parts.hostname or ""):
         raise CommandError(f"no API key for {url}: set {api.key_variable}")
-    return Endpoint(url, ANY_KEY)
+    return Endpoint(dialect, url, ANY_KEY, provider)
 
 
-def stored(store: SqliteStore, session_id: str) -> Endpoint:
+def stored(store: SqliteStore, session_id: str, base_url: str | None = None) -> Endpoint:
     """
-    Return the stored endpoint of a session, by default the service.
+    Return the stored endpoint of a session, by default the service of its dialect, or that of *base_url*.
 
     The key is sent to the service only, never because a file names a URL.
 
     Raises:
         CommandError: The endpoint has to be given on the command line, or it needs a key and none is set.
     """
-    api = provider_client().api
-    found = newest_request(store, session_id)
+    dialect, found = dialect_of(store, session_id), newest_request(store, session_id)
+    provider = None if found is None else found.provider
+    if base_url is not None:
+        return chosen(dialect, base_url, provider)
+    api = client_of(dialect).api
     name = api.base_url if found is None else found.endpoint
     if name == MOCK:
-        return Endpoint(MOCK)
+        return Endpoint(dialect, MOCK)
     if name != api.base_url:
         raise CommandError(f"the answer came from {name}: use --base-url {name} to ask there")
-    if not has_key():
+    if not has_key(api.key_variable):
         raise CommandError(f"no API key: set {api.key_variable}")
-    return Endpoint(name)
+    return Endpoint(dialect, name, provider=provider)
 
 
 def check_extras(endpoint: Endpoint) -> None:
@@ -149,4 +189,6 @@ def check_extras(endpoint: Endpoint) -> None:
     without_key = endpoint.is_mock and missing_extras("", {"web": needed["web"]}) is not None
     sentence = missing_extras("run without an API key" if without_key else "run", needed)
     if sentence is not None:
-        raise CommandError(f"{sentence}, or set {provider_client().api.key_variable}" if without_key else sentence)
+        raise CommandError(
+            f"{sentence}, or set {client_of(endpoint.dialect).api.key_variable}" if without_key else sentence
+        )

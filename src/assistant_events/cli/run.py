@@ -30,6 +30,8 @@ def run_command(
     agent: Annotated[str | None, Parameter(metavar="NAME")] = None,
     system: Annotated[str | None, Parameter(metavar="TEXT")] = None,
     background: _Flag = False,
+    dialect: Annotated[str | None, Parameter(metavar="NAME")] = None,
+    provider: Annotated[str | None, Parameter(metavar="NAME")] = None,
     base_url: Annotated[str | None, Parameter(metavar="URL")] = None,
     resume: _Session = None,
     recover: _Session = None,
@@ -37,13 +39,15 @@ def run_command(
     json: _Flag = False,
 ) -> int:
     """
-    Ask a model or an agent of Gemini, and store the answer.
+    Ask a model or an agent, and store the answer.
 
-    The key is GEMINI_API_KEY. Without a key a mock provider inside of the
-    command answers, so that everything can be tried.
+    Gemini is asked over its Interactions API unless another dialect is
+    named. The key is in the environment, under the name that the provider
+    gave it, such as GEMINI_API_KEY. Without a key a mock provider inside of
+    the command answers, so that everything can be tried.
 
-    The same session continues its conversation, with the same model or
-    agent and the same system instruction unless another one is given.
+    The same session continues its conversation, with the same dialect,
+    model or agent, and system instruction unless another one is given.
 
     An answer that was cut or stopped is continued with --resume or
     --recover, also by another process and after a crash. An agent, and a
@@ -57,10 +61,12 @@ def run_command(
         session: conversation in the database, "main" by default; "mock"
             without a key
         db: SQLite file, created if missing
-        model: model to ask, gemini-3.6-flash by default
+        model: model to ask; of Interactions gemini-3.6-flash by default
         agent: agent to ask, for example deep-research-preview-04-2026
         system: system instruction
         background: let the run of a model continue without a connection
+        dialect: what the provider speaks, for example anthropic-messages
+        provider: who runs the model behind --base-url, for example deepseek
         base_url: another server, for example of assistant-events mock
         resume: follow the last answer of a session again, from its start
         recover: fetch the last answer of a session as a document, which
@@ -71,7 +77,8 @@ def run_command(
     chosen = {
         name: value for name, value in (("resume", resume), ("recover", recover), ("stop", stop)) if value is not None
     }
-    _check(prompt, chosen, {"--session": session, "--model": model, "--agent": agent, "--system": system})
+    others = {"--session": session, "--model": model, "--agent": agent, "--system": system, "--dialect": dialect}
+    _check(prompt, chosen, {**others, "--provider": provider})
     if any(value == "" for value in (session, resume, recover, stop)):
         raise CommandError("the session needs a name")
     # Imported late, as the client is: other commands start sooner.
@@ -84,21 +91,24 @@ def run_command(
         [(action, name)] = chosen.items()
         with opened(db) as store:
             check_session(store, db, name)
-            endpoint = endpoints.chosen(base_url) if base_url else endpoints.stored(store, name)
+            endpoint = endpoints.stored(store, name, base_url)
             endpoints.check_extras(endpoint)
             conversation = Conversation(store, name, endpoint, Live(json=json), options)
             return asyncio.run(_until_stopped(conversation.take_up(Action(action))))
-    endpoint = endpoints.chosen(base_url)
+    is_new = not Path(db).exists()
+    if dialect is None and not is_new:
+        with opened(db, make=True) as store:
+            dialect = endpoints.dialect_of(store, session or "main")
+    endpoint = endpoints.chosen(dialect or endpoints.DIALECT, base_url, provider)
     endpoints.check_extras(endpoint)
     text = _text_of(prompt)
     name = session or (endpoints.MOCK if endpoint.is_mock else "main")
     live = Live(json=json)
-    is_new = not Path(db).exists()
     with opened(db, make=True) as store:
         if is_new:
             live.note(f"the conversation is kept in {db}")
         if endpoint.is_mock:
-            variable = endpoints.provider_client().api.key_variable
+            variable = endpoints.client_of(endpoint.dialect).api.key_variable
             live.note(f"no {variable}: a mock provider answers, in session {name!r}")
         conversation = Conversation(store, name, endpoint, live, options)
         asked = conversation.ask(text, model=model, agent=agent, system=system, background=background)

@@ -15,8 +15,10 @@ from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
+import attrs
+
 from assistant_events.cli import rendering
-from assistant_events.cli.endpoints import MOCK, Endpoint, newest_request, provider_client
+from assistant_events.cli.endpoints import DIALECT, MOCK, Endpoint, client_of, newest_request
 from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.live import Live
 from assistant_events.clients import ACTIONS, Action, ProviderClient, Report, RunStream, Situation, situation_of
@@ -104,10 +106,19 @@ class Conversation:
             other = "the mock provider" if before.endpoint == MOCK else before.endpoint
             raise CommandError(f"session {self._session_id!r} was held with {other}; name another one with --session")
         await self._settle(session)
-        body = provider_client().api.settings(
-            {} if before is None else before.body, model=model, agent=agent, system=system, background=background
-        )
-        meta = {"run": {"endpoint": self._endpoint.name, "request": body}}
+        if before is not None and before.dialect != self._endpoint.dialect:
+            before = None  # its model is not known here
+        elif before is not None and before.endpoint == self._endpoint.name and self._endpoint.provider is None:
+            self._endpoint = attrs.evolve(self._endpoint, provider=before.provider)
+        if before is None and self._endpoint.is_mock and self._endpoint.dialect != DIALECT:
+            model = model or MOCK
+        try:
+            body = client_of(self._endpoint.dialect).api.settings(
+                {} if before is None else before.body, model=model, agent=agent, system=system, background=background
+            )
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        meta = {"run": self._endpoint.note(body)}
         # Before the prompt is stored: the client may be unusable.
         async with self._client(prompt, None, None) as client:
             await session.prompt(prompt, abandon_calls=True, meta=meta)
@@ -162,9 +173,10 @@ class Conversation:
         if self._endpoint.is_mock:
             from assistant_events.cli.embedded_mock import mock_client
 
-            return mock_client(prompt, resumed, request)
+            return mock_client(self._endpoint.dialect, prompt, resumed, request)
+        endpoint = self._endpoint
         try:
-            return provider_client()(self._endpoint.key, base_url=self._endpoint.name)
+            return client_of(endpoint.dialect)(endpoint.key, base_url=endpoint.name, provider=endpoint.provider)
         except ValueError as error:
             raise CommandError(str(error)) from None
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.errors import ErrorTable
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import Fields, others, string
 from assistant_events.clients.recovery import RunSummary, RunTraits
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.messages import AssistantMessage
@@ -37,6 +37,11 @@ class ProviderApi:
     decoder: ClassVar[type[TrackingDecoder]]
     errors: ClassVar[ErrorTable]  # reads the errors of HTTP responses
 
+    # -- for the command `run`
+
+    system_field: ClassVar[str]  # of the request body, with the system instruction
+    first_settings: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # of a body, unless it has others
+
     # -- of a provider that keeps runs
 
     keeps_runs: ClassVar[bool] = False  # whether an answer has a document, and may continue without its connection
@@ -61,10 +66,29 @@ class ProviderApi:
         """
         Return a request body without a conversation, for the command `run`.
 
-        Where a value is `None`, that of the body *before* applies.
+        Where a value is `None`, that of the body *before* applies; an empty *system* removes the instruction.
+
+        Raises:
+            ValueError: The API does not have what is asked for, or no model is known.
         """
         # Any: plain JSON.
-        raise NotImplementedError(f"the command `run` does not ask {self.provider}")
+        name = self.dialect.name
+        if agent is not None:
+            raise ValueError(f"{name} has no agents")
+        if background and not self.keeps_runs:
+            raise ValueError(f"{name} has no answers in the background")
+        body = {**self.first_settings, **others(before, ("background", "store"))}
+        if model is not None:
+            body["model"] = model
+        if not string(body, "model"):
+            raise ValueError(f"{name} has no default model, name one")
+        if system is not None:
+            body = others(body, (self.system_field,)) | ({self.system_field: self.system_of(system)} if system else {})
+        return dict(self.with_defaults({**body, **({"background": True, "store": True} if background else {})}))
+
+    def system_of(self, text: str) -> object:
+        """Return a system instruction as the value of its field in a request body."""
+        return text
 
     def request_of(self, message: AssistantMessage) -> Fields:
         """Return what is known of the request body of a stored message."""

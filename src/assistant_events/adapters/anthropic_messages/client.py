@@ -40,6 +40,8 @@ class AnthropicMessagesApi(ProviderApi):
     headers = MappingProxyType({"anthropic-version": "2023-06-01"})
     decoder = AnthropicTrackingDecoder
     errors = vocabulary.ERRORS
+    system_field = "system"
+    first_settings = MappingProxyType({"max_tokens": 8192})  # required; no model that is served takes fewer
 
 
 @final

@@ -46,6 +46,11 @@ class BedrockConverseApi(ProviderApi):
     stream_type = "application/vnd.amazon.eventstream"
     decoder = BedrockTrackingDecoder
     errors = AWS_ERRORS
+    system_field = "system"
+
+    def system_of(self, text: str) -> list[dict[str, str]]:
+        """Return the blocks of the instruction."""
+        return [{"text": text}]
 
     def request(self, body: Fields) -> tuple[str, Fields]:
         """Return path and body of the request; the model and the operation are in the path."""

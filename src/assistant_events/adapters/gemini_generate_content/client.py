@@ -41,12 +41,17 @@ class GeminiGenerateContentApi(ProviderApi):
     key_variable = "GEMINI_API_KEY"
     decoder = GeminiGenerateContentTrackingDecoder
     errors = vocabulary.ERRORS
+    system_field = "systemInstruction"
 
     def with_defaults(self, body: Fields) -> Fields:
         """Return a request body that is streamed unless it sets `stream`."""
         if not string(body, "model"):
             raise LocalProtocolError("body: expected a model, which is in the address of the request")
         return super().with_defaults(body)
+
+    def system_of(self, text: str) -> dict[str, list[dict[str, str]]]:
+        """Return a content with one part."""
+        return {"parts": [{"text": text}]}
 
     def request(self, body: Fields) -> tuple[str, Fields]:
         """Return path and body: `model` and `stream` are in the path, and no fields of this API."""

@@ -41,6 +41,7 @@ class OpenAIChatApi(ProviderApi):
     key_variable = "OPENAI_API_KEY"
     decoder = OpenAIChatTrackingDecoder
     errors = ERRORS
+    system_field = "messages"
 
     def with_defaults(self, body: Fields) -> Fields:
         """
@@ -53,6 +54,10 @@ class OpenAIChatApi(ProviderApi):
         if body["stream"] is True:
             body = {"stream_options": {"include_usage": True}, **body}
         return {key: value for key, value in body.items() if key != "stream_options" or value is not None}
+
+    def system_of(self, text: str) -> list[dict[str, str]]:
+        """Return the message before all others."""
+        return [{"role": "system", "content": text}]
 
 
 @final

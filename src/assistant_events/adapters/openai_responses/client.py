@@ -89,6 +89,7 @@ class OpenAIResponsesApi(ProviderApi):
     key_variable = "OPENAI_API_KEY"
     decoder = OpenAITrackingDecoder
     errors = ERRORS
+    system_field = "instructions"
 
     def request_of(self, message: AssistantMessage) -> Fields:
         """Return what is known of the request body of a stored message."""
