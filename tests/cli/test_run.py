@@ -418,7 +418,7 @@ class TestDialects:
 
     def test_another_dialect_takes_the_conversation_over(self, run, provider):
         """
-        What one provider has said is sent to the next one; its model is not.
+        The answers of one provider are sent to the next one; its model is not.
         """
         one, two = provider({"Count.": WORDS}), provider({"On.": {"text": "eleven"}}, dialect="openai-chat")
         run("run", "Count.", "--base-url", one.url, "--system", "Be brief.")

@@ -70,7 +70,7 @@ def check_adapter(
     - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
     - So do damaged streams, damaged between frames and inside of them; nothing follows an end; feeding after `close`
       raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
-    - One frame more costs the same after 300 as after 3,000 of its kind.
+    - One frame more costs the same after 100 as after 1,000 of its kind.
     - Requests have a result for every call and each state that the policy lets go, once; the emitter's stream and the
       document are read as the same answer; histories of other providers, strange documents and HTTP errors never raise.
 

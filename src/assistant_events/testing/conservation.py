@@ -44,7 +44,7 @@ _OPAQUE: Final = 8
 """Length from which on a string in state is changed to see which part has it."""
 
 _CHANGED_STRINGS: Final = 6
-_REPEATS: Final = (300, 3000)
+_REPEATS: Final = (100, 1000)
 _MEASURED_FRAMES: Final = 15
 
 _SAVED: Final = 1.5
