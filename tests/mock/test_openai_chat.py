@@ -179,12 +179,22 @@ def test_fields_of_every_chunk(prefix):
     """
     Chunks have the fields of the completion that are the same in all of them, at each address of the API.
     """
-    provider = anything({"text": "Hi", "more": {"service_tier": "default", "system_fingerprint": "fp_1"}})
+    provider = anything({"text": "Hi", "more": {"service_tier": "flex", "system_fingerprint": "fp_1"}})
     found = asked(provider, "POST", f"{prefix}/chat/completions", body(**USAGE), HEADERS)
     *chunks, done = frames_of(found)
 
     assert "[DONE]" == done
-    assert {("default", "fp_1")} == {(chunk["service_tier"], chunk["system_fingerprint"]) for chunk in chunks}
+    assert {("flex", "fp_1")} == {(chunk["service_tier"], chunk["system_fingerprint"]) for chunk in chunks}
+
+
+def test_the_tier_of_an_answer():
+    """
+    Completions and chunks have the tier that the service uses by default: LiteLLM fails without one of Groq.
+    """
+    provider = anything("Hi")
+    chunk = frames_of(posted(provider, body(stream=True)))[0]
+
+    assert ["default"] * 2 == [each["service_tier"] for each in (posted(provider, body()).document, chunk)]
 
 
 def test_events_of_this_library():

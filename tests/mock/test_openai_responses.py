@@ -120,6 +120,21 @@ def test_a_compaction():
     assert (400, "invalid_encrypted_content") == (bad.status, bad.document["error"]["code"])
 
 
+def test_a_compaction_of_a_response():
+    """
+    The conversation before a response is compacted without a new message; without both there is nothing to compact.
+    """
+    provider = anything("Hi there")
+    first = posted(provider, body()).document
+    found, refused = [
+        asked(provider, "POST", f"{PATH}/compact", {"model": MODEL, **more}, HEADERS)
+        for more in ({"previous_response_id": first["id"]}, {})
+    ]
+
+    assert (200, ["message", "compaction"]) == (found.status, [item["type"] for item in found.document["output"]])
+    assert (400, "Missing required parameter: 'input'.") == (refused.status, refused.document["error"]["message"])
+
+
 def test_a_stream_ends_with_its_document():
     """
     The last event has the response that a unary answer would be, but for ids of its own.

@@ -24,6 +24,9 @@ _MODEL: Final = "gpt-5.6"
 _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
 
+_TIER: Final = {"service_tier": "default"}
+"""What the service writes of a request that asks for no other tier; LiteLLM needs it of Groq."""
+
 _OF_CHUNKS: Final = ("service_tier", "system_fingerprint", "provider")
 """Fields of a completion that each of its chunks has, too."""
 
@@ -68,6 +71,7 @@ class Prepared(PreparedAnswer):
             "model": mark("model"),
             "choices": [choice],
             "usage": mark("usage"),
+            **_TIER,
             **thaw(answer.more),
         }
 
@@ -75,7 +79,7 @@ class Prepared(PreparedAnswer):
         """Return a chunk with the time of the run, and with those other fields of the fixture that chunks have."""
         more = cast("Answer", self.answer).more
         other = {key: value for key, value in more.items() if key in _OF_CHUNKS}
-        return {**frame, "created": mark("created"), **other}
+        return {**frame, "created": mark("created"), **_TIER, **other}
 
     def name_of(self, frame: Frame) -> str:
         """Return `role`, `delta` or `finish`."""

@@ -148,7 +148,7 @@ class ResponsesService(DocumentService[Run]):
         self.check_faults(call, "compact")
         body = self.body(call)
         if self.settings.strict:
-            self.check(call, body)
+            self.check(call, {"input": [], **body} if body.get("previous_response_id") else body)
         items = [*self._sent(self._chain(body)), *input_items(body)]
         kept = [{"type": "message", **item} for item in items if item.get("role") == "user"]
         ident, salt = token_hex(24), token_bytes(8)
