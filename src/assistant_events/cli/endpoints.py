@@ -135,7 +135,7 @@ def chosen(dialect: str, base_url: str | None, provider: str | None = None) -> E
     Return the endpoint of a new prompt; *base_url* is as given on the command line.
 
     Raises:
-        CommandError: The server needs a key and none is set, *base_url* is not a valid URL, or no client speaks *dialect*.
+        CommandError: The server needs a key and none is set, *base_url* is not a valid URL, or *dialect* has no client.
     """
     api = client_of(dialect).api
     if base_url is None:
