@@ -324,6 +324,17 @@ def test_the_result_of_an_earlier_message():
     assert ({"i": 0, "block": block}, "Here.", "web_search") == (first.state, second.text, third.name)
 
 
+def test_the_result_of_an_earlier_message_without_a_stop():
+    """
+    It stays before what follows it, as the service wants it back.
+    """
+    found = message(answer(result(0, "srvtoolu_0", SEARCH)[0], *text(1, "Here."), *tool(2), stop_reason="tool_use"))
+
+    assert ["web_search_tool_result", "text", "tool_use"] == [
+        block["type"] for block in DIALECT.emit_resource(found)["content"]
+    ]
+
+
 def test_the_result_of_a_call_that_was_paused():
     """
     With the paused message at hand the result is that of its call, when it comes first.

@@ -174,7 +174,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _open(self, index: int | None, kind: str, call_id: str | None = None, *, implied: bool = False) -> _Block:
         self.ensure_started()
-        if self._latest is not None and self._latest.role == "opaque":
+        if self._latest is not None and self._latest.role in ("opaque", "result"):
             self._on_stop(self._latest)  # its place is before what follows, also without a stop
         block = self._latest = _Block(kind, call_id, implied=implied)
         self._blocks[len(self._blocks) if index is None else index] = block
