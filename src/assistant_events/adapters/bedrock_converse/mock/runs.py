@@ -22,11 +22,15 @@ _PADDING: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 def sealed_content(block: Fields) -> object | None:
-    """Return what the signature of a block seals; `None` for a block that has none. Texts may not change at all."""
+    """
+    Return what the signature of a block seals; `None` for a block that has none. Texts may not change at all.
+
+    It is what the mock of `anthropic-messages` seals: Claude takes its signatures back on both platforms.
+    """
     reasoning = mapping(block, "reasoningContent")
     if "reasoningText" in reasoning:
-        return ["reasoning", mapping(reasoning, "reasoningText").get("text")]
-    return ["redacted"] if reasoning else None
+        return ["thinking", mapping(reasoning, "reasoningText").get("text")]
+    return ["redacted_thinking"] if reasoning else None
 
 
 def signature_of(block: Fields) -> str | None:
@@ -75,7 +79,7 @@ class Prepared(PreparedAnswer):
         content = sealed_content(block)
         if content is not None and signature_of(block) is None and self.signs:
             signature = self.signature_mark(place, content)
-            if content == ["redacted"]:
+            if content == ["redacted_thinking"]:
                 return {"reasoningContent": {"redactedContent": signature}}
             return {
                 "reasoningContent": {

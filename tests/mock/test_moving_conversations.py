@@ -1,0 +1,113 @@
+"""
+Conversations that move from provider to provider, turn by turn: the strict mock of each takes what all have said.
+"""
+
+import asyncio
+import json
+import os
+from contextlib import AsyncExitStack
+from random import Random
+
+import httpx2
+import pytest
+
+from assistant_events import Awaits
+from assistant_events.adapters import dialect_names, load_dialect
+from assistant_events.clients import load_client
+from assistant_events.session import Session
+from assistant_events.stores import MemoryStore
+from assistant_events.testing import mock_provider
+
+NAMES = ("rain", "snow")
+SCHEMA = {"type": "object"}
+CLAUDE, GEMINI, GPT = "claude-opus-5-5", "gemini-3.6-flash", "gpt-5.6"
+FUNCTIONS = [{"type": "function", "name": name, "parameters": SCHEMA} for name in NAMES]
+SPECS = [{"toolSpec": {"name": name, "inputSchema": {"json": SCHEMA}}} for name in NAMES]
+ENCRYPTED = {"store": False, "include": ["reasoning.encrypted_content"]}
+
+BODIES = {
+    "anthropic-messages": {
+        "model": CLAUDE,
+        "max_tokens": 9000,
+        "tools": [{"name": name, "input_schema": SCHEMA} for name in NAMES],
+    },
+    "bedrock-converse": {"model": f"anthropic.{CLAUDE}", "toolConfig": {"tools": SPECS}},
+    "gemini-generate-content": {
+        "model": GEMINI,
+        "tools": [{"functionDeclarations": [{"name": name} for name in NAMES]}],
+    },
+    "gemini-interactions": {"model": GEMINI, "tools": FUNCTIONS},
+    "openai-chat": {
+        "model": GPT,
+        "tools": [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in NAMES],
+    },
+    "openai-responses": {"model": GPT, "tools": FUNCTIONS},
+}
+SEEDS = range(60 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 6)
+TURNS, ANSWERS = 6, 30
+
+
+def answer(random, number):
+    """
+    Return the answer of a fixture, with a text, calls or both, and often a thought.
+    """
+    made = {"text": f"Answer {number}."} if random.random() < 0.7 else {}
+    if random.random() < 0.6:
+        made["thought"] = f"Thought {number}."
+    if not made.get("text") or random.random() < 0.4:
+        calls = range(random.choice((1, 1, 2, 3)))
+        made["calls"] = [{"name": random.choice(NAMES), "arguments": {"n": number, "at": at}} for at in calls]
+    return made
+
+
+async def converse(session, client, body, random):
+    """
+    Ask until it is the user's move, with results of every kind for the calls.
+    """
+    while session.transcript.awaits is not Awaits.USER:
+        if session.transcript.awaits is Awaits.MODEL:
+            async with session.respond(client, body) as events:
+                async for _ in events:
+                    pass
+            session.transcript.last_answer.raise_for_error()
+        for call in session.transcript.last_answer.pending_tool_calls:
+            results = [call.succeed("sunny"), call.succeed({"degrees": 4}), call.fail("no station")]
+            await session.append(random.choice(results))
+
+
+async def wander(random):
+    """
+    Return the transcript of a conversation, each turn of which another provider has answered.
+    """
+    async with AsyncExitStack() as opened:
+        session = await Session.open(MemoryStore(), "s1")
+        clients = {}
+        for name in dialect_names():
+            answers = [answer(random, f"{name} {number}") for number in range(ANSWERS)]
+            answers.append({"text": "The last one."})
+            fixtures = {"version": 1, "fixtures": [{"match": {}, "answers": answers}]}
+            provider = await opened.enter_async_context(mock_provider(fixtures, dialect=name))
+            http = await opened.enter_async_context(httpx2.AsyncClient(transport=provider.transport()))
+            client = load_client(name)("key-of-a-test", http=http, base_url="http://mock")
+            clients[name] = await opened.enter_async_context(client)
+        for turn in range(TURNS):
+            name = random.choice(list(clients))
+            body = BODIES[name] | (ENCRYPTED if name == "openai-responses" and random.random() < 0.5 else {})
+            await session.prompt(f"Question {turn}?")
+            await converse(session, clients[name], body, random)
+        return session.transcript
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_provider_takes_the_conversation(seed):
+    """
+    No request is refused, and whole requests have every text of the conversation, whoever is asked next.
+    """
+    transcript = asyncio.run(wander(Random(seed)))
+    texts = [message.text for message in transcript.messages if message.text]
+
+    assert len(texts) > TURNS
+    for name, body in BODIES.items():
+        options = {"mode": "full"} if name in ("gemini-interactions", "openai-responses") else {}
+        sent = json.dumps(load_dialect(name).encoder(transcript, body, **options).body)
+        assert [] == [text for text in texts if text not in sent]
