@@ -1,5 +1,5 @@
 """
-Conversations that move from provider to provider, turn by turn: the strict mock of each takes what all have said.
+Conversations that move from provider to provider, turn by turn: the strict mock of each takes what all others wrote.
 """
 
 import asyncio
