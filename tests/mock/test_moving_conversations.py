@@ -23,7 +23,14 @@ SCHEMA = {"type": "object"}
 CLAUDE, GEMINI, GPT = "claude-opus-5-5", "gemini-3.6-flash", "gpt-5.6"
 FUNCTIONS = [{"type": "function", "name": name, "parameters": SCHEMA} for name in NAMES]
 SPECS = [{"toolSpec": {"name": name, "inputSchema": {"json": SCHEMA}}} for name in NAMES]
-ENCRYPTED = {"store": False, "include": ["reasoning.encrypted_content"]}
+THINKING = {"thinking": {"type": "enabled", "budget_tokens": 2000}}
+
+MORE = {
+    "anthropic-messages": THINKING,
+    "bedrock-converse": {"additionalModelRequestFields": THINKING, "inferenceConfig": {"maxTokens": 9000}},
+    "openai-responses": {"store": False, "include": ["reasoning.encrypted_content"]},
+}
+"""What every second request to a dialect has, too."""
 
 BODIES = {
     "anthropic-messages": {
@@ -92,7 +99,7 @@ async def wander(random):
             clients[name] = await opened.enter_async_context(client)
         for turn in range(TURNS):
             name = random.choice(list(clients))
-            body = BODIES[name] | (ENCRYPTED if name == "openai-responses" and random.random() < 0.5 else {})
+            body = BODIES[name] | (MORE.get(name, {}) if random.random() < 0.5 else {})
             await session.prompt(f"Question {turn}?")
             await converse(session, clients[name], body, random)
         return session.transcript
@@ -101,7 +108,7 @@ async def wander(random):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_provider_takes_the_conversation(seed):
     """
-    No request is refused, and whole requests have every text of the conversation, whoever is asked next.
+    No request is refused, and whole requests have every text of the conversation.
     """
     transcript = asyncio.run(wander(Random(seed)))
     texts = [message.text for message in transcript.messages if message.text]
