@@ -7,6 +7,7 @@ from typing import Any, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
+from assistant_events.adapters.json_fields import is_object
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
@@ -49,7 +50,7 @@ class StreamedCalls:
         An input that is *given* as an object is written as JSON; one that is neither that nor text is left out.
         """
         # Any: plain JSON.
-        text = write_json(given).decode() if isinstance(given, Mapping) else given if isinstance(given, str) else ""
+        text = write_json(given).decode() if is_object(given) else given if isinstance(given, str) else ""
         call = self._number_of(index, ident, name)
         self._recorder.tool_input(self._ids[call], self._name_of(call, name), text, key=call, state=state)
         return call
