@@ -9,8 +9,8 @@ SHELL := /bin/sh
 PYTHON ?=
 # More arguments for pytest: make test ARGS="tests/test_layers.py -x"
 ARGS ?=
-# How many processes run the tests
-JOBS ?= 2
+# How many processes run the tests: one more than two cores, since many tests wait
+JOBS ?= 3
 # Arguments of the fuzzer: make fuzz FUZZ="--dialect openai-chat --seed 7" FUZZ_SECONDS=60
 FUZZ ?=
 # Arguments of the sampler of mutants: make mutants MUTANTS="--seed 7 --count 40 history"

@@ -168,6 +168,25 @@ class DecoderBase(FrameReader):
         return self._taken()
 
     @final
+    def feed_resource(self, resource: Fields) -> list[Event]:
+        """
+        Take a whole answer that came as one JSON document.
+
+        One without any of `answer_fields` fails: with the error that it has, else with kind `protocol`.
+
+        Raises:
+            LocalProtocolError: After `close`.
+        """
+        refusal = self._refusal(resource)
+        events: list[Event] = []
+        for event in self.resource_events(resource) if refusal is None else (resource,):
+            events += self.feed_event(event)
+        if refusal is not None and not self.terminal:
+            self.fail_step(refusal)
+            events += self._taken()
+        return events
+
+    @final
     def close(self, error: ErrorInfo | None = None) -> list[Event]:
         """
         End the stream, and return the events that settle what is open. Has no effect the second time.
@@ -245,19 +264,12 @@ class DecoderBase(FrameReader):
 
         Raises:
             TypeError: *resource* is not a mapping.
-
-        A document without any of `answer_fields` fails: with the error that it has, else with kind `protocol`.
         """
         # Any in the signature: the document is not known until it is read.
         if not isinstance(resource, Mapping):
             raise TypeError(f"resource: expected a mapping, got {type(resource).__name__}")
         decoder = cls(message_id, **options)
-        events: list[Event] = []
-        document: Fields = plain_json(resource)
-        refusal = decoder.refusal(document)
-        for event in decoder.resource_events(document) if refusal is None else (document,):
-            events += decoder.feed_event(event)
-        events += decoder.close(refusal)
+        events = decoder.feed_resource(plain_json(resource)) + decoder.close()
         if notes is not None:
             notes += decoder.notes
         return events
@@ -276,16 +288,6 @@ class DecoderBase(FrameReader):
     def resource_events(self, resource: Fields) -> Iterable[Fields]:
         """Return events of the wire with the content of a whole document; by default the document is one event."""
         return (resource,)
-
-    def refusal(self, document: Fields) -> ErrorInfo | None:
-        """Return the error of a whole document that does not hold an answer; `None` for an answer."""
-        if not self.answer_fields or any(
-            isinstance(document.get(key), (str, list, dict)) for key in self.answer_fields
-        ):
-            return None
-        if self.error_table is not None and (error := error_of_document(document, self.error_table.beside)):
-            return self.error_table.read(error)
-        return ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"the document is not an answer of {self.dialect}")
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """
@@ -509,6 +511,15 @@ class DecoderBase(FrameReader):
         self._usage = None
         self.step_state: dict[str, Any] = {}
         self.step_details: dict[str, Any] = {}
+
+    def _refusal(self, document: Fields) -> ErrorInfo | None:
+        """Return the error of a whole document that does not hold an answer; `None` for an answer."""
+        found = [document.get(key) for key in self.answer_fields]
+        if not found or any(isinstance(value, (str, list, dict)) for value in found):
+            return None
+        if self.error_table is not None and (error := error_of_document(document, self.error_table.beside)):
+            return self.error_table.read(error)
+        return ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"the document is not an answer of {self.dialect}")
 
     def _give_up(self, error: ErrorInfo | None) -> None:
         """Do what is left when nothing more is taken, and fail the step; not a hop of which nothing came."""

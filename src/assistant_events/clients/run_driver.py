@@ -480,9 +480,7 @@ class RunDriver:
         decoder = self.decoder
         if rejoin:
             decoder.restart_stream()
-        events: list[Event] = []
-        for event in decoder.resource_events(fetched.resource):
-            events += decoder.feed_event(event)
+        events = decoder.feed_resource(fetched.resource)
         return (RequestKind.FETCH if decoder.held else None), events
 
     async def _fetch_usage(self) -> _Next:
