@@ -101,7 +101,7 @@ class DecoderBase(FrameReader):
     """Names of the counts in the wire's usage object, for `note_usage`."""
 
     error_table: ClassVar[ErrorTable | None] = None
-    """Reads a document that is an error: a whole one, or one that ends the body without being a frame."""
+    """Reads a document that is an error, a whole one or one behind the last frame; `None` where it is only a cut."""
 
     item_key: ClassVar[str | None] = None
     """State key under which the recorder numbers the provider's items, that of `Policy`; `None` for no numbers."""

@@ -38,7 +38,7 @@ class CallForm(NamedTuple):
     output: str = "output"
     """Field of the result; empty where no item has it."""
 
-    is_required: bool = False
+    required: bool = False
     """Whether a request must have that field in the item of the call: null where it has none."""
 
     def own_fields(self) -> frozenset[str]:
@@ -77,7 +77,7 @@ class CallForm(NamedTuple):
             written[self.input] = call.raw_input if is_text else write_json(call.input).decode()
         if self.output and not self.answer and call.output and has_result(call):
             written[self.output] = output_value(call)
-        elif self.is_required:
+        elif self.required:
             written[self.output] = None
         return written
 

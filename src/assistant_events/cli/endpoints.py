@@ -161,7 +161,8 @@ def stored(store: SqliteStore, session_id: str, base_url: str | None = None) -> 
     Raises:
         CommandError: The endpoint has to be given on the command line, or it needs a key and none is set.
     """
-    dialect, found = dialect_of(store, session_id), newest_request(store, session_id)
+    found = newest_request(store, session_id)
+    dialect = dialect_of(store, session_id) if found is None else found.dialect
     provider = None if found is None else found.provider
     if base_url is not None:
         return chosen(dialect, base_url, provider)

@@ -80,6 +80,20 @@ SAMPLES = {
         D(thinking_blocks=[{"type": "redacted_thinking", "data": "EmwK"}]),
         T("Yes."),
     ),
+    "two summaries of Databricks": answer(
+        D(
+            content=[
+                {
+                    "type": "reasoning",
+                    "summary": [
+                        {"type": "summary_text", "text": text, "signature": signature}
+                        for text, signature in (("One", "MA=="), ("Two", "MQ=="))
+                    ],
+                }
+            ]
+        ),
+        T("Yes."),
+    ),
     "summaries of Databricks": answer(summary("Let"), summary(" me see"), summary("", "MA=="), T("Ye"), T("s.")),
     "thinking in arrays": answer(
         *[

@@ -70,6 +70,11 @@ PARTS = {
         ),
         YES,
     ],
+    "two summaries of Databricks": [
+        ("reasoning", "One", {"field": "summary", "thought": {"signature": "MA=="}}),
+        ("reasoning", "Two", {"field": "summary", "thought": {"signature": "MQ=="}}),
+        YES,
+    ],
     "summaries of Databricks": [
         ("reasoning", "Let me see", {"field": "summary", "thought": {"signature": "MA=="}}),
         YES,

@@ -41,7 +41,7 @@ class AnthropicMessagesApi(ProviderApi):
     decoder = AnthropicTrackingDecoder
     errors = vocabulary.ERRORS
     system_field = "system"
-    first_settings = MappingProxyType({"max_tokens": 8192})  # required; no model that is served takes fewer
+    first_settings = MappingProxyType({"max_tokens": 8192})  # required
 
 
 @final

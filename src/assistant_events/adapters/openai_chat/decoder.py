@@ -227,8 +227,7 @@ class OpenAIChatDecoder(DecoderBase):
         encrypted one, is among the `details` of the reasoning that is open, or a reasoning of its own. A signature is
         the end of an item without an index.
         """
-        shown_in = words.text_field(piece)
-        text = string(piece, shown_in) or ""
+        text = string(piece, shown_in := words.text_field(piece)) or ""
         facts = filled(piece, words.DETAIL_TEXTS.values())
         if text and "index" not in piece and self._detail is not None and self._detail.get("signature"):
             self._end_detail()
@@ -244,7 +243,7 @@ class OpenAIChatDecoder(DecoderBase):
                 self.recorder.keep(opened, {"details": [facts]})
                 return
             self._end_detail()
-            more = {} if field == words.DETAILS[0] else {"field": field}
+            more = {"field": field} if field in words.DETAILS[1:] else {}
             self.recorder.begin(key, "reasoning", {**more, "detail": facts})
             self._detail = facts
         self.recorder.reasoning(text, key=key)
@@ -274,14 +273,16 @@ class OpenAIChatDecoder(DecoderBase):
         """Read an item of content in an array, as Mistral and Databricks send it."""
         text, kind = string(item, "text"), string(item, "type") or ""
         if kind in words.THOUGHTS:
-            array, _ = words.THOUGHTS[kind]
-            more = others(item, ("type", array))
-            self.recorder.begin(None, "reasoning", {"field": array})
-            for thought in mappings(item, array):
+            field, _ = words.THOUGHTS[kind]
+            more = others(item, ("type", field))
+            for thought in mappings(item, field) or [{}]:
+                facts = filled(thought, ("type", "text"))
+                self.recorder.begin(None, "reasoning", {"field": field})
                 self.recorder.reasoning(string(thought, "text") or "")
-                more |= {"thought": facts} if (facts := filled(thought, ("type", "text"))) else {}
-            self.recorder.keep(None, more)
-            self._offer((*_DELTA, "content", 0, array, 0, "text"), None, repr(more))
+                self.recorder.keep(None, more | ({"thought": facts} if facts else {}))
+                if facts:
+                    self.recorder.end(None)  # a signature is the end of a thought
+            self._offer((*_DELTA, "content", 0, field, 0, "text"), None, repr(more))
         elif kind == "text" and text is not None:
             self.recorder.text(text)
         else:

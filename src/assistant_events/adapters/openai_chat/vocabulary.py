@@ -67,7 +67,6 @@ def text_field(piece: Fields) -> str:
 
 joined_details: Final = partial(joined_pieces, key_of=detail_key, texts=frozenset({*DETAIL_TEXTS.values(), "data"}))
 
-
 LEVELS: Final = ("choice", "message", "audio", "logprobs")
 """Details of the step that have fields of other objects than chunks."""
 

@@ -101,8 +101,8 @@ TOOLS: Final = CallForms(
         "program": CallForm("program", "fields", "code", "program_output", "result"),
         "web_search_call": CallForm("web_search", "fields", "action arguments", output=""),
         "file_search_call": CallForm("file_search", "fields", "queries", output="results"),
-        "code_interpreter_call": CallForm("code_interpreter", "text", "code", "", "outputs", True),
-        "image_generation_call": CallForm("image_generation", "fields", "revised_prompt", "", "result", True),
+        "code_interpreter_call": CallForm("code_interpreter", "text", "code", "", "outputs", required=True),
+        "image_generation_call": CallForm("image_generation", "fields", "revised_prompt", "", "result", required=True),
     },
 )
 """By type of an item that is a call, and by who runs the tool; `is_hosted` knows the exceptions."""
