@@ -316,11 +316,13 @@ class DeltaFastPath:
     def _append_exact(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int, int]:
         """Return how many frames with the same bytes around their text were appended and were found; and their end."""
         head, tail = self.head + b'"', b'"' + self._tail
-        pieces = self._cut_run(data, start, head, tail)
+        pieces, end = self._cut_run(data, start, head, tail)
         texts = self._read_all(pieces, b'"')
         self._append(texts, sink)
-        count = len(texts)
-        return count, len(pieces), start + count * len(head + tail) + sum(map(len, pieces[:count]))
+        count, found = len(texts), len(pieces)
+        if count < found:
+            end = start + count * len(head + tail) + sum(map(len, pieces[:count]))
+        return count, found, end
 
     def _append_varied(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int, int]:
         """Do the same with frames that vary in more than their text."""
@@ -340,18 +342,21 @@ class DeltaFastPath:
             self._append(texts, sink)
         return count, found, end
 
-    def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes) -> list[bytes]:
-        """Return what differs in frames with the same bytes between them."""
-        end = start + self.learner.window
-        pieces = data[start + len(head) : end].split(tail + head)
-        last, whole, _ = pieces[-1].partition(tail)
-        pieces[-1:] = [last] if whole else []
-        joined = b"\0".join(pieces)
-        other = joined.find(b"\n")
-        if other >= 0:
+    def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes) -> tuple[list[bytes], int]:
+        """Return what differs in frames with the same bytes between them, and the end of the last."""
+        begin, end = start + len(head), min(start + self.learner.window, len(data))
+        between = tail + head
+        pieces = data[begin:end].split(between)
+        last, whole, rest = pieces.pop().partition(tail)
+        end -= len(rest) if whole else len(head) + len(last)
+        if whole:
+            pieces.append(last)
+        if data.count(b"\n", start, end) > len(pieces) * between.count(b"\n"):
             # Frames of another kind are between two of these.
-            del pieces[joined.count(b"\0", 0, other) :]
-        return pieces
+            count = next((at for at, piece in enumerate(pieces) if b"\n" in piece), len(pieces))
+            del pieces[count:]
+            end = start + count * len(between) + sum(map(len, pieces))
+        return pieces, end
 
     def _match_run(self, data: bytes, start: int, end: int) -> tuple[Sequence[bytes], Sequence[bytes], int]:
         """Return texts and ids of the frames that match, and how many frames or other pieces there are."""

@@ -197,6 +197,7 @@ class FrameTemplate:
             else:
                 self._gaps.append(gap)
                 self._literals.append(literal)
+        self._suffix = b"".join(self._literals[1:])
         self._patterns: dict[int, FramePattern] = {}
         """What matches frames, by the digits of the number of their item; constants have `_NUMBER_MARK` for it."""
 
@@ -235,8 +236,7 @@ class FrameTemplate:
             number: Number of the item, which stays the same while its fragment is open.
         """
         item = b"%d" % number
-        first, *others = [literal.replace(_NUMBER_MARK, item) for literal in self._literals]
-        return first, b"".join(others)
+        return self._literals[0].replace(_NUMBER_MARK, item), self._suffix.replace(_NUMBER_MARK, item)
 
     def pattern(self, number: int) -> FramePattern:
         """

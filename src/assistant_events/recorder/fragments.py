@@ -54,7 +54,7 @@ class ItemNumbers:
         if self.state_key is None or key is None:
             return known
         numbered = self.added_to(key, items_of(known))
-        return wrap(State, numbered)
+        return wrap(type(known), numbered)
 
     def clear(self) -> None:
         """Start again at 0."""
@@ -99,7 +99,8 @@ class OpenFragment:
         """Return the state of the fragment at its end; *more* wins."""
         if more is NO_STATE and not self.known:
             return self.state
-        return frozen_state({**items_of(self.state), **self.known, **items_of(more)})
+        own_object(self.known, State)
+        return wrap(type(more), {**items_of(self.state), **self.known, **items_of(more)})
 
     def has_news(self, state: State) -> bool:
         """Whether an end with *state* adds facts to the earlier fragments of the item."""
@@ -342,7 +343,7 @@ class Fragments:
 def merge_state(known: dict[str, Any], more: State) -> None:
     """Add *more* to *known*: objects are merged, arrays are joined, other values are replaced."""
     # Any: JSON, with arrays that grow as lists.
-    for key, value in items_of(more).items():
+    for key, value in more.items():
         before: Any = known.get(key)
         if isinstance(value, tuple):
             if not isinstance(before, list):

@@ -149,13 +149,22 @@ class LazyObject(JsonObject):
 
     @property
     def _items(self) -> dict[str, JsonValue]:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]
-        items = items_of(self)
-        own_object(items, JsonObject)
-        object.__setattr__(self, "__class__", JsonObject)
+        items, frozen = items_of(self), State if isinstance(self, State) else JsonObject
+        own_object(items, frozen)
+        object.__setattr__(self, "__class__", frozen)
         return items
 
     def __len__(self) -> int:
         return len(items_of(self))
+
+
+class LazyState(State):
+    """A `State` of plain JSON, which is frozen when something looks into it; from then on it is a `State`."""
+
+    __slots__ = ()
+
+    _items = LazyObject._items  # type: ignore[assignment]  # pyright: ignore
+    __len__ = LazyObject.__len__
 
 
 JsonValue: TypeAlias = bool | int | float | str | tuple["JsonValue", ...] | JsonObject | None
@@ -384,17 +393,6 @@ def wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:
     made.__class__ = cls
     wrapped: _Object = made
     return wrapped
-
-
-def wrap_all(cls: type[_Object], items: Iterable[dict[str, JsonValue]]) -> tuple[_Object, ...]:
-    """Return what `wrap` does for each of *items*, without a call for each."""
-    wrapped: list[_Object] = []
-    for each in items:
-        made = _ObjectDraft()
-        made._items = each
-        made.__class__ = cls
-        wrapped.append(made)
-    return tuple(wrapped)
 
 
 # `_copied` makes frozen JSON for a *cls* that is a `JsonObject`, and plain JSON for `dict`.

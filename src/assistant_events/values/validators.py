@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import attrs
 from attrs import Attribute
 
-from assistant_events.values.json_values import JsonObject, LazyObject, State
+from assistant_events.values.json_values import JsonObject, LazyObject, LazyState, State
 from assistant_events.values.text import valid_text
 
 NO_FIELDS = JsonObject()
@@ -129,7 +129,7 @@ def to_seconds(value: float | None) -> float | None:
 
 def as_state(value: Mapping[str, object]) -> State:
     """Return *value* as a `State`; an instance is returned as it is."""
-    if type(value) is State:
+    if type(value) is State or type(value) is LazyState:
         return value
     return NO_STATE if value == {} else State(_checked(value, "state"))
 

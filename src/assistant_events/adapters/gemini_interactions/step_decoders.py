@@ -22,8 +22,8 @@ from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, State, own, write_json
 from assistant_events.values.content import ContentInput
-from assistant_events.values.json_values import items_of, wrap, wrap_all
-from assistant_events.values.validators import NO_STATE, as_state
+from assistant_events.values.json_values import LazyState, wrap
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_state
 
 _FAILED = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
 _TEXT_KEYS = frozenset({"type", "text", "annotations"})
@@ -250,9 +250,11 @@ class OutputStep(StepDecoder):
             self.recorder.end_text(self._drained() | state, citations=cited, details=details, key=self)
             self._part = None
 
-    def _text_facts(self) -> tuple[dict[str, Any], dict[str, Any], tuple[Any, ...]]:
+    def _text_facts(self) -> tuple[dict[str, Any], JsonMap, tuple[Any, ...]]:
         """Return the state, the details and the citations of the text part, which ends."""
         state: dict[str, Any] = {}
+        if not self._annotations and not self._block:
+            return state, NO_FIELDS, ()
         details: dict[str, Any] = {}
         cited: tuple[Any, ...] = ()
         if self._annotations:
@@ -370,11 +372,11 @@ class ThoughtStep(StepDecoder):
         self.texts = self._items
         if not items:
             return NO_STATE
-        # The texts, which can be many, need no more freezing than this.
-        frozen: list[dict[str, Any]] = [
-            {"type": "text", "text": item} if type(item) is str else items_of(own(item, State)) for item in items
-        ]
-        return wrap(State, {"summary": wrap_all(State, frozen)})
+        # They can be many, and most are only written.
+        return wrap(
+            LazyState,
+            {"summary": [{"type": "text", "text": item} if type(item) is str else own(item, State) for item in items]},
+        )
 
 
 class CallStep(StepDecoder):
