@@ -99,7 +99,8 @@ class OpenFragment:
         """Return the state of the fragment at its end; *more* wins."""
         if more is NO_STATE and not self.known:
             return self.state
-        own_object(self.known, State)
+        if self.known:
+            own_object(self.known, State)
         return wrap(type(more), {**items_of(self.state), **self.known, **items_of(more)})
 
     def has_news(self, state: State) -> bool:
@@ -284,9 +285,10 @@ class Fragments:
 
     def end_unkeyed(self, kind: str | None = None) -> None:
         """End what is open without a key, but not of *kind*: without a key only the channel separates fragments."""
-        for other in list(self.open.values()):
-            if other.key is None and other.kind != kind:
-                self._close(other, complete=True)
+        if self.open:
+            for other in list(self.open.values()):
+                if other.key is None and other.kind != kind:
+                    self._close(other, complete=True)
 
     def end_all(self, *, complete: bool) -> None:
         """End what is open, then what was collected."""

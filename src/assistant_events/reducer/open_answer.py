@@ -89,14 +89,16 @@ class OpenAnswer(OpenMessage):
             self.fragments[part.type] = (place, part.times, "")
             self.buffers[_DELTAS[part.type]] = Buffer("", part.text)
 
-    def buffer_of(self, cls: type, key: object) -> Buffer[str] | None:
+    def buffer_of(self, cls: type, key: Any) -> Buffer[str] | None:
         """See `OpenMessage.buffer_of`."""
+        # Any: the id of a call, or a class.
         buffer = self.buffers.get(key)
         if buffer is None and (
-            self.life.call(cast(str, key)) is _INPUT_OPEN if cls is ev.ToolInputDelta else _KINDS[cls] in self.fragments
+            self.life.call(key) is _INPUT_OPEN if cls is ev.ToolInputDelta else _KINDS[cls] in self.fragments
         ):
             # Made late: where only durable events are folded, none is needed.
-            buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is ev.MediaDelta else ""))
+            empty: Any = b"" if cls is ev.MediaDelta else ""
+            buffer = self.buffers[key] = Buffer(empty)
         return buffer
 
     # -- changes: the effect of each event that the lifecycle accepts

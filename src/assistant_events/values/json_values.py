@@ -10,7 +10,7 @@ A JSON object is a `JsonObject`, an array is a tuple, and everything else is its
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from math import isfinite
 from typing import Any, Self, TypeAlias, TypeVar
 
@@ -163,7 +163,7 @@ class LazyState(State):
 
     __slots__ = ()
 
-    _items = LazyObject._items  # type: ignore[assignment]  # pyright: ignore
+    _items = LazyObject._items  # pyright: ignore[reportAssignmentType, reportPrivateUsage]
     __len__ = LazyObject.__len__
 
 
@@ -271,9 +271,10 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEP
     return _own_array(value, cls, max_depth) if type(value) is list else value
 
 
-def own_lazily(value: dict[str, Any]) -> JsonObject:
+def own_lazily(value: dict[str, Any], cls: type[JsonObject] = LazyObject) -> Any:
     """Return what `own` does of an object that nests at most `MAX_DEPTH` levels, frozen when it is looked into."""
-    return wrap(LazyObject, value)
+    # Any: a *cls*, as with `own`.
+    return wrap(cls, value)
 
 
 def own_object(value: dict[str, Any], cls: type[JsonObject], max_depth: int = MAX_DEPTH) -> Any:

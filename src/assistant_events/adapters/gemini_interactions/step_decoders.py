@@ -22,7 +22,7 @@ from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, State, own, write_json
 from assistant_events.values.content import ContentInput
-from assistant_events.values.json_values import LazyState, wrap
+from assistant_events.values.json_values import LazyState, own_lazily
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_state
 
 _FAILED = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
@@ -30,7 +30,8 @@ _TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _THOUGHT_KEYS = frozenset({"type", "signature", *vocabulary.SUMMARIES})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
 _ARGUMENTS = ("arguments", "partial_arguments")
-_CALL_KEYS = frozenset({"type", "id", "name", "signature", *_ARGUMENTS, *vocabulary.DETAILS})
+_PLAIN_CALL_KEYS = frozenset({"type", "id", "name", *_ARGUMENTS})
+_CALL_KEYS = _PLAIN_CALL_KEYS | {"signature", *vocabulary.DETAILS}
 _UNKNOWN_DELTA = "a delta of an unknown type was kept raw"
 _UNREAD = "the input came in deltas of an unknown type"
 _RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *vocabulary.DETAILS})
@@ -373,10 +374,9 @@ class ThoughtStep(StepDecoder):
         if not items:
             return NO_STATE
         # They can be many, and most are only written.
-        return wrap(
-            LazyState,
-            {"summary": [{"type": "text", "text": item} if type(item) is str else own(item, State) for item in items]},
-        )
+        texts = [{"type": "text", "text": item} if type(item) is str else own(item, State) for item in items]
+        state: State = own_lazily({"summary": texts}, LazyState)
+        return state
 
 
 class CallStep(StepDecoder):
@@ -453,6 +453,8 @@ class CallStep(StepDecoder):
             self._read_arguments(key, fields[key])
         if not given:
             self._add(None)
+        if fields.keys() <= _PLAIN_CALL_KEYS:
+            return
         state = {key: fields[key] for key in vocabulary.DETAILS if isinstance(fields.get(key), str)}
         if signature := string(fields, "signature"):
             state["signature"] = signature
