@@ -22,7 +22,8 @@ def test_samples_hold_what_every_adapter_must(name):
     """
     Every sample is legal, cut and joined anywhere, survives damage, loses nothing, and is sent and written again.
     """
-    bodies = {each: sample.body for each, sample in samples(name).items()}
+    # In the gate every second one; the fuzzer has all of them, too.
+    bodies = {each: sample.body for each, sample in [*samples(name).items()][:: 1 if THOROUGH else 2]}
     every_position, mutations = (4096, 20) if THOROUGH else (300, 10)
     check_adapter(
         load_dialect(name),
