@@ -24,7 +24,7 @@ _SUPPRESSED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.nes
 
 _COMMON = {"deadline": None, "suppress_health_check": _SUPPRESSED}
 
-_QUICK = {"max_examples": 40, "derandomize": True, **_COMMON}
+_QUICK = {"max_examples": 60, "derandomize": True, **_COMMON}
 
 settings.register_profile("quick", **_QUICK)
 settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], **_QUICK)

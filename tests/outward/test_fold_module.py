@@ -116,7 +116,7 @@ def test_late_join_at_every_place(folded, events):
     """
     log = as_log(prepared(events), framed=True)
     whole = document_of(fold(log))
-    step = 1 if THOROUGH else 1 + len(log) // 10
+    step = 1 if THOROUGH else 1 + len(log) // 25
 
     for at in range(0, len(log) + 1, step):
         start = fold(log[:at])

@@ -34,6 +34,8 @@ from assistant_events import (
 from assistant_events.errors import LocalProtocolError
 from assistant_events.recorder import Recorder
 from assistant_events.testing import error, origin, run
+from assistant_events.values import State
+from assistant_events.values.json_values import LazyState, own_lazily
 
 A = {"message_id": "a1"}
 C = {"message_id": "a1", "call_id": "c1"}
@@ -295,6 +297,27 @@ class TestTexts:
         getattr(recorder, kind)("Hello", state={"s": 1})
 
         assert [ended(**A, text="Hello", state={"s": 1})] == getattr(recorder, f"end_{kind}")()
+
+    @pytest.mark.parametrize("lazy", ["start", "kept", "end"])
+    @pytest.mark.parametrize("item_key", [None, "i"])
+    def test_states_are_frozen_with_lazy_ones(self, kind, started, delta, ended, lazy, item_key):
+        """
+        A state that is frozen late makes the state that it is merged into one of those, and nothing in it stays plain.
+        """
+        given = {
+            when: own_lazily({when: [{"a": 1}]}, LazyState) if when == lazy else State({when: [{"a": 1}]})
+            for when in ("start", "kept", "end")
+        }
+        recorder = Recorder("a1", item_key=item_key)
+        recorder.start(origin())
+        getattr(recorder, kind)("Hello", key=1, state=given["start"])
+        recorder.keep(1, State(kept=["first"]))
+        recorder.keep(1, given["kept"])
+        recorder.keep(1, State(kept=["last"]))
+        (event,) = getattr(recorder, f"end_{kind}")(given["end"], key=1)
+
+        assert event.state["start"] == event.state["end"] == ({"a": 1},)
+        assert event.state["kept"] == ("first", {"a": 1}, "last")
 
     def test_state_alone_is_kept(self, recorder, kind, started, delta, ended):
         """

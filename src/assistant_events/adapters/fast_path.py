@@ -343,20 +343,17 @@ class DeltaFastPath:
         return count, found, end
 
     def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes) -> tuple[list[bytes], int]:
-        """Return what differs in frames with the same bytes between them, and the end of the last."""
+        """
+        Return what is between *head* and *tail* in frames that follow each other, and the end of the last.
+
+        One piece may hold frames of another kind, too. It is not valid JSON then, which holds no line end in a string.
+        """
         begin, end = start + len(head), min(start + self.learner.window, len(data))
-        between = tail + head
-        pieces = data[begin:end].split(between)
+        pieces = data[begin:end].split(tail + head)
         last, whole, rest = pieces.pop().partition(tail)
-        end -= len(rest) if whole else len(head) + len(last)
         if whole:
             pieces.append(last)
-        if data.count(b"\n", start, end) > len(pieces) * between.count(b"\n"):
-            # Frames of another kind are between two of these.
-            count = next((at for at, piece in enumerate(pieces) if b"\n" in piece), len(pieces))
-            del pieces[count:]
-            end = start + count * len(between) + sum(map(len, pieces))
-        return pieces, end
+        return pieces, end - (len(rest) if whole else len(head) + len(last))
 
     def _match_run(self, data: bytes, start: int, end: int) -> tuple[Sequence[bytes], Sequence[bytes], int]:
         """Return texts and ids of the frames that match, and how many frames or other pieces there are."""

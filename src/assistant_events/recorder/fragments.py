@@ -19,7 +19,7 @@ from assistant_events.values import Citation, JsonObject, State, valid_text
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.info import as_citations
-from assistant_events.values.json_values import items_of, own_object, same_json, wrap
+from assistant_events.values.json_values import LazyState, items_of, own_object, same_json, wrap
 from assistant_events.values.text import has_surrogates, is_high_surrogate
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_state
 
@@ -99,9 +99,10 @@ class OpenFragment:
         """Return the state of the fragment at its end; *more* wins."""
         if more is NO_STATE and not self.known:
             return self.state
-        if self.known:
-            own_object(self.known, State)
-        return wrap(type(more), {**items_of(self.state), **self.known, **items_of(more)})
+        own_object(self.known, State)
+        is_lazy = LazyState in (type(self.state), type(more))
+        items = {**items_of(self.state), **self.known, **items_of(more)}
+        return wrap(LazyState if is_lazy else State, items)
 
     def has_news(self, state: State) -> bool:
         """Whether an end with *state* adds facts to the earlier fragments of the item."""
@@ -285,10 +286,9 @@ class Fragments:
 
     def end_unkeyed(self, kind: str | None = None) -> None:
         """End what is open without a key, but not of *kind*: without a key only the channel separates fragments."""
-        if self.open:
-            for other in list(self.open.values()):
-                if other.key is None and other.kind != kind:
-                    self._close(other, complete=True)
+        for other in list(self.open.values()):
+            if other.key is None and other.kind != kind:
+                self._close(other, complete=True)
 
     def end_all(self, *, complete: bool) -> None:
         """End what is open, then what was collected."""

@@ -30,8 +30,7 @@ _TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _THOUGHT_KEYS = frozenset({"type", "signature", *vocabulary.SUMMARIES})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
 _ARGUMENTS = ("arguments", "partial_arguments")
-_PLAIN_CALL_KEYS = frozenset({"type", "id", "name", *_ARGUMENTS})
-_CALL_KEYS = _PLAIN_CALL_KEYS | {"signature", *vocabulary.DETAILS}
+_CALL_KEYS = frozenset({"type", "id", "name", "signature", *_ARGUMENTS, *vocabulary.DETAILS})
 _UNKNOWN_DELTA = "a delta of an unknown type was kept raw"
 _UNREAD = "the input came in deltas of an unknown type"
 _RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *vocabulary.DETAILS})
@@ -453,8 +452,6 @@ class CallStep(StepDecoder):
             self._read_arguments(key, fields[key])
         if not given:
             self._add(None)
-        if fields.keys() <= _PLAIN_CALL_KEYS:
-            return
         state = {key: fields[key] for key in vocabulary.DETAILS if isinstance(fields.get(key), str)}
         if signature := string(fields, "signature"):
             state["signature"] = signature
