@@ -19,9 +19,9 @@ class Page {
     this.last = '';
   }
 
-  /** Connect, and again after each cut, with the id of the last event. */
+  /** Connect to the first server until the session exists, and to the next one after each cut, with the id of the last event. */
   async watch() {
-    for (let tries = 0; !this.leaving.signal.aborted; tries += 1) {
+    for (let tries = 0; !this.leaving.signal.aborted; tries += this.shown.opened > 0) {
       await this.connect(this.urls[tries % this.urls.length]).catch((error) => {
         if (error.code === undefined) this.shown.faults.push(error.stack); // not that of a connection
       });

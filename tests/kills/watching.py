@@ -32,7 +32,7 @@ def start_pages(folder):
 
 class Page:
     """
-    A page that watches one session, at the servers of *urls* one after another: at the next one after each cut.
+    A page that watches one session, at the first server of *urls*, and at the next one after each cut.
     """
 
     def __init__(self, pages, name, urls):
@@ -43,6 +43,13 @@ class Page:
     def shown(self):
         """Return what the page shows, and what has happened to it."""
         return self._pages.ask(call="show", name=self._name)
+
+    async def until_opened(self, times):
+        """
+        Wait until the page has been connected to its session that many times.
+        """
+        while (await asyncio.to_thread(self.shown))["opened"] < times:
+            await asyncio.sleep(0.02)
 
     def leave(self):
         """Close the page."""
