@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, deque
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
@@ -64,10 +64,11 @@ def watching(servers, pages, tmp_path):
     """
     A page for each session, at different servers.
     """
-    addresses = [address for address, _ in servers.values()]
+    addresses = deque([address for address, _ in servers.values()])
     found = {}
-    for at, session in enumerate(SESSIONS):
-        urls = [f"{address}/sessions/{session}/events" for address in (*addresses[at % len(SERVERS) :], *addresses[: at % len(SERVERS)])]
+    for session in SESSIONS:
+        urls = [f"{address}/sessions/{session}/events" for address in addresses]
+        addresses.rotate(-1)
         found[session] = Page(pages, str(tmp_path / session), urls)
     yield found
     for page in found.values():

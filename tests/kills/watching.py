@@ -48,7 +48,9 @@ class Page:
         """
         Wait until the page has been connected to its session that many times.
         """
-        while (await asyncio.to_thread(self.shown))["opened"] < times:
+        while True:
+            if (await asyncio.to_thread(self.shown))["opened"] >= times:
+                return
             await asyncio.sleep(0.02)
 
     def leave(self):

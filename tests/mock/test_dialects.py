@@ -237,6 +237,19 @@ def test_a_count_of_tokens(dialect, path, body, expected):
     assert 400 == asked(provider, "POST", path, {}, HEADERS).status
 
 
+def test_models_of_servers_of_chat():
+    """
+    Chat Completions has the list of models that clients of its many servers read, at OpenAI's and Azure's paths.
+    """
+    provider = provider_of("openai-chat", {"match": {"model": "qwen3/32b"}, "answer": {"text": "Hi"}})
+    listed = asked(provider, "GET", "/v1/models", None, HEADERS)
+    one = asked(provider, "GET", "/openai/v1/models/qwen3/32b", None, HEADERS)
+
+    assert ["gpt-5.6", "qwen3/32b"] == [model["id"] for model in listed.document["data"]]
+    assert listed.document["data"][1] == one.document
+    assert 405 == asked(provider, "POST", "/v1/models", {}, HEADERS).status
+
+
 ENDS = {
     "anthropic-messages": (
         "/v1/messages",

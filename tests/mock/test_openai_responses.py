@@ -135,6 +135,59 @@ def test_a_compaction_of_a_response():
     assert (400, "Missing required parameter: 'input'.") == (refused.status, refused.document["error"]["message"])
 
 
+PAGES = {
+    "no limit": ("limit=0", 400),
+    "a limit that is too large": ("limit=101", 400),
+    "a limit that is no number": ("limit=x", 400),
+    "another order": ("order=up", 400),
+    "after an item that is not there": ("after=msg_9", 404),
+    "a conversation that is not there": (None, 404),
+}
+
+
+@pytest.mark.parametrize(("query", "status"), PAGES.values(), ids=PAGES.keys())
+def test_pages_that_are_refused(query, status):
+    """
+    A page of items is refused for what is wrong with the request for it.
+    """
+
+    async def main():
+        provider = anything()
+        made = await ask(provider, "POST", "/v1/conversations", {"items": [USER]}, HEADERS)
+        ident = made.document["id"] if query else "conv_9"
+        return await ask(provider, "GET", f"/v1/conversations/{ident}/items?{query}", None, HEADERS)
+
+    assert status == asyncio.run(main()).status
+
+
+def test_what_is_not_an_item_is_refused():
+    """
+    A conversation takes items that are right alone; a mock that is not strict takes any.
+    """
+    refused, taken = [
+        asked(anything(strict=strict), "POST", "/v1/conversations", {"items": [{"role": "pope"}]}, HEADERS)
+        for strict in (True, False)
+    ]
+
+    assert (400, 200) == (refused.status, taken.status)
+    assert "items[0].role" in refused.document["error"]["message"]
+
+
+def test_an_answer_that_fails_is_not_remembered():
+    """
+    A request whose answer ends with an error adds nothing to its conversation.
+    """
+
+    async def main():
+        provider = anything({"text": "Hi", "stream_error": {"code": "internal", "message": "boom"}})
+        made = (await ask(provider, "POST", "/v1/conversations", {}, HEADERS)).document["id"]
+        await ask(provider, "POST", PATH, body(conversation=made, stream=True), HEADERS)
+        return (await ask(provider, "GET", f"/v1/conversations/{made}/items", None, HEADERS)).document
+
+    page = asyncio.run(main())
+    assert {"object": "list", "data": [], "first_id": None, "last_id": None, "has_more": False} == page
+
+
 def test_a_stream_ends_with_its_document():
     """
     The last event has the response that a unary answer would be, but for ids of its own.

@@ -7,7 +7,7 @@ Each request is `{"url": …, "mode": "sync" | "async", "call": name, …argumen
 from functools import lru_cache
 
 import anthropic
-from program import answer_lines
+from program import answer_lines, listed, result
 
 
 async def create(client, mode, **body):
@@ -35,6 +35,11 @@ async def beta(client, mode, **body):
     return await result(client.beta.messages.create(**body))
 
 
+async def models(client, mode, name):
+    """Return all models, and one of them."""
+    return {"all": await listed(client.models.list()), "one": await result(client.models.retrieve(name))}
+
+
 async def converse(client, mode, prompts, **body):
     """Hold a conversation: every request contains all blocks that came before, as objects of the client."""
     messages, answers = [], []
@@ -45,12 +50,7 @@ async def converse(client, mode, prompts, **body):
     return answers
 
 
-async def result(found):
-    """Return a value, or that of a coroutine."""
-    return await found if hasattr(found, "__await__") else found
-
-
-CALLS = {each.__name__: each for each in (create, stream, raw, beta, converse)}
+CALLS = {each.__name__: each for each in (create, stream, raw, beta, models, converse)}
 
 
 @lru_cache(maxsize=4)

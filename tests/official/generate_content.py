@@ -7,7 +7,7 @@ Each request is `{"url": …, "mode": "sync" | "async", "call": name, …argumen
 from google import genai
 from google.genai import types
 from google_genai import client_of
-from program import answer_lines, result
+from program import answer_lines, listed, result
 
 
 async def generate(models, **body):
@@ -17,8 +17,12 @@ async def generate(models, **body):
 
 async def stream(models, **body):
     """Generate an answer and return its chunks."""
-    found = await result(models.generate_content_stream(**body))
-    return [chunk async for chunk in found] if hasattr(found, "__aiter__") else list(found)
+    return await listed(models.generate_content_stream(**body))
+
+
+async def models(models, name):
+    """Return all models, and one of them."""
+    return {"all": await listed(models.list()), "one": await result(models.get(model=name))}
 
 
 async def converse(models, contents, change=None, how="generate", **body):
@@ -42,7 +46,7 @@ async def converse(models, contents, change=None, how="generate", **body):
     return answers
 
 
-CALLS = {each.__name__: each for each in (generate, stream, converse)}
+CALLS = {each.__name__: each for each in (generate, stream, models, converse)}
 
 
 async def answer(request):

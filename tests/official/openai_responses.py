@@ -5,7 +5,7 @@ Each request is `{"url": …, "mode": "sync" | "async", "call": name, …argumen
 """
 
 from openai_client import answer_with, collected
-from program import result
+from program import listed, result
 
 
 async def create(client, mode, **body):
@@ -49,6 +49,45 @@ async def delete(client, mode, response):
     await result(client.responses.delete(response))
 
 
+async def models(client, mode, name):
+    """Return all models, and one of them."""
+    return {"all": await listed(client.models.list()), "one": await result(client.models.retrieve(name))}
+
+
+async def inputs(client, mode, response, **page):
+    """Return the items before an answer, on all pages."""
+    return await listed(client.responses.input_items.list(response, **page))
+
+
+async def remember(client, mode, given, prompts, **body):
+    """
+    Hold a conversation that the service remembers: it begins with the items *given*, and requests have one prompt each.
+
+    Return it, the answers, its items in order, and what is left of it when the first item and then itself are removed.
+    """
+    conversations = client.conversations
+    made = await result(conversations.create(items=given, metadata={"topic": "rain"}))
+    first = given and (await listed(conversations.items.list(made.id, order="asc", limit=1)))[0]
+    answers = [await result(client.responses.create(input=prompt, conversation=made.id, **body)) for prompt in prompts]
+    items = await listed(conversations.items.list(made.id, order="asc", limit=2))
+    again = await result(conversations.items.retrieve(first.id, conversation_id=made.id))
+    await result(conversations.items.delete(first.id, conversation_id=made.id))
+    added = await result(conversations.items.create(made.id, items=given))
+    left = await listed(conversations.items.list(made.id))
+    changed = await result(conversations.update(made.id, metadata={"topic": "sun"}))
+    removed = await result(conversations.delete(made.id))
+    return {
+        "made": made,
+        "answers": answers,
+        "items": items,
+        "again": again,
+        "added": added,
+        "left": left,
+        "changed": changed,
+        "removed": removed,
+    }
+
+
 async def converse(client, mode, prompts, **body):
     """Hold a conversation that is not stored: every request contains all items that came before, as objects."""
     items, answers = [], []
@@ -61,4 +100,4 @@ async def converse(client, mode, prompts, **body):
 
 
 if __name__ == "__main__":
-    answer_with(create, raw, stream, get, replay, cancel, delete, converse)
+    answer_with(create, raw, stream, get, replay, cancel, delete, models, inputs, remember, converse)

@@ -37,6 +37,12 @@ async def result(found):
     return await found if hasattr(found, "__await__") else found
 
 
+async def listed(found):
+    """Return the items of an iterator, or of a coroutine of one."""
+    found = await result(found)
+    return [each async for each in found] if hasattr(found, "__aiter__") else list(found)
+
+
 def refusal(error):
     """Return the fields of an exception of the client."""
     classes = [each.__name__ for each in type(error).__mro__]

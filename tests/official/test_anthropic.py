@@ -52,6 +52,17 @@ def types(events):
     return [event["type"] for event in events]
 
 
+def test_models(client, messages):
+    """
+    The models are the default one and those that fixtures name; any name is one.
+    """
+    named = {"match": {"model": "claude-haiku-5"}, "answer": {"text": "Hi"}}
+    found = client(messages({"version": 1, "fixtures": [named]})).models(name="claude-9")
+
+    assert [MODEL, "claude-haiku-5"] == [model["id"] for model in found["all"]]
+    assert ("ModelInfo", "claude-9", "active") == tuple(found["one"][key] for key in ("class", "id", "lifecycle"))
+
+
 def test_text_as_a_message(client, messages):
     """
     A unary answer is a message with its text, its stop reason and its model.

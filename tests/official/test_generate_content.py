@@ -73,6 +73,18 @@ def test_text_as_a_stream(client, gemini):
     assert 1 == len({chunk["response_id"] for chunk in [*chunks, last]})
 
 
+def test_models(client, gemini):
+    """
+    The models are the default one and those that fixtures name; any name is one.
+    """
+    named = {"match": {"model": "gemini-3-pro"}, "answer": {"text": "Hi"}}
+    found = client(gemini({"version": 1, "fixtures": [named]})).models(name="gemini-9")
+
+    assert ["models/gemini-3.6-flash", "models/gemini-3-pro"] == [model["name"] for model in found["all"]]
+    assert ("Model", "models/gemini-9") == (found["one"]["class"], found["one"]["name"])
+    assert ["generateContent", "countTokens"] == found["one"]["supported_actions"]
+
+
 def test_usage(client, gemini):
     """
     Usage is that of the fixture, in the response and in the last chunk; before it the counts of the prompt are known.

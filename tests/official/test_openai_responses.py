@@ -212,6 +212,72 @@ def test_an_answer_that_is_incomplete(client, responses):
         assert ("incomplete", "max_output_tokens") == (response["status"], response["incomplete_details"]["reason"])
 
 
+def test_models(client, responses):
+    """
+    The models are the default one and those that fixtures name; any name is one.
+    """
+    named = {"match": {"model": "gpt-5.6-mini"}, "answer": {"text": "Hi"}}
+    found = client(responses({"version": 1, "fixtures": [named]})).models(name="gpt-9")
+
+    assert [MODEL, "gpt-5.6-mini"] == [model["id"] for model in found["all"]]
+    assert ("Model", "gpt-9") == (found["one"]["class"], found["one"]["id"])
+
+
+def test_items_before_an_answer(client, responses):
+    """
+    They are those of the request, and those of the responses that it continues, newest first, on as many pages as
+    wanted.
+    """
+    asking = client(responses({"Hello": HI, "And then?": HI}))
+    first = asking.create(model=MODEL, input="Hello")
+    second = asking.create(model=MODEL, input="And then?", previous_response_id=first["id"])
+    found = asking.inputs(response=second["id"], limit=2)
+
+    assert [("user", "And then?"), ("assistant", "Hi there, Zoë!"), ("user", "Hello")] == [
+        (item["role"], item["content"][0]["text"]) for item in found
+    ]
+    assert found[::-1] == asking.inputs(response=second["id"], order="asc")
+    assert first["output"][0]["id"] == found[1]["id"]
+
+
+def test_a_conversation_that_is_remembered(client, responses):
+    """
+    A conversation keeps the items of its requests and their answers, and each request is answered as one that has them.
+    """
+    second = {"match": {"call_id": "call_1"}, "answer": {"text": "It rains."}}
+    first = {"match": {"user_text": "Weather?"}, "answer": CALL}
+    asking = client(responses({"version": 1, "fixtures": [second, first]}))
+    prompts = [[{"role": "user", "content": "Weather?"}], [RESULT]]
+    found = asking.remember(given=[user("I am in Zürich.")], prompts=prompts, model=MODEL, tools=TOOLS)
+    called, answer = found["answers"]
+
+    assert ("conversation", {"topic": "rain"}) == (found["made"]["object"], found["made"]["metadata"])
+    assert "It rains." == answer["output"][0]["content"][0]["text"]
+    assert [found["made"]["id"]] * 2 == [each["conversation"]["id"] for each in (called, answer)]
+    assert ["Message", "Message", "ResponseFunctionToolCallItem", "ResponseFunctionToolCallOutputItem", "Message"] == [
+        item["class"] for item in found["items"]
+    ]
+    assert called["output"][0]["id"] == found["items"][2]["id"]
+    assert found["items"][0] == found["again"]
+    assert found["items"][1:] == found["left"][:0:-1]
+    assert found["added"]["data"] == found["left"][:1]
+    assert {"topic": "sun"} == found["changed"]["metadata"]
+    assert (found["made"]["id"], True) == (found["removed"]["id"], found["removed"]["deleted"])
+
+
+def test_no_such_conversation(client, responses):
+    """
+    A request for a conversation that is not there is refused with 404.
+    """
+    with pytest.raises(OfficialError) as refused:
+        client(responses({"Hello": HI})).create(model=MODEL, input="Hello", conversation={"id": "conv_9"})
+
+    assert (404, "Conversation with id 'conv_9' not found.") == (
+        refused.value.status_code,
+        refused.value.body["message"],
+    )
+
+
 def test_a_run_in_the_background(client, responses):
     """
     It is queued or in progress until its document has the answer.

@@ -135,6 +135,9 @@ class DocumentRun(Run, Generic[_PreparedT]):
     """One answer of a mock, whose *salt* distinguishes its signatures from those of other runs."""
 
     HEAD_EVENTS = 1
+    MODEL: ClassVar[str] = ""
+    """The model of an answer to a request that names none, as a lenient mock accepts."""
+
     done = b""
 
     def __init__(
@@ -235,6 +238,9 @@ class DocumentService(MockService[_RunT]):
     COUNT_PATHS: ClassVar[tuple[str, ...]] = ()
     """Of the requests that count the tokens of a request for an answer."""
 
+    MODEL_PATHS: ClassVar[tuple[str, ...]] = ()
+    """Of the list of models; the document of one is below it, at its name."""
+
     FRAMES: ClassVar[FaultFrames]
     PREPARED: ClassVar[type[PreparedAnswer]]
     RUN: ClassVar[type[DocumentRun[Any]]]
@@ -289,6 +295,14 @@ class DocumentService(MockService[_RunT]):
         """Return the answer to a request that counts tokens."""
         return {"input_tokens": tokens}
 
+    def model_document(self, name: str) -> dict[str, Any]:
+        """Return the document of a model, by default as OpenAI and the servers that speak its language."""
+        return {"id": name, "object": "model", "created": 1_767_225_600, "owned_by": "mock"}
+
+    def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the list of these documents of models."""
+        return {"object": "list", "data": models}
+
     def error_status(self, code: str) -> int:
         """Return the HTTP status of an error with this code; 500 for one that the service does not have."""
         return 500
@@ -298,7 +312,7 @@ class DocumentService(MockService[_RunT]):
         return {}
 
     def api(self) -> Api:
-        """Return the HTTP interface; by default its routes are `PATHS` and `COUNT_PATHS`."""
+        """Return the HTTP interface; by default its routes are `PATHS`, `COUNT_PATHS` and `MODEL_PATHS`."""
 
         async def create(request: Request) -> ASGIApp:
             return await self.create(await self.read_call(request))
@@ -306,12 +320,20 @@ class DocumentService(MockService[_RunT]):
         async def count(request: Request) -> ASGIApp:
             return self.count(await self.read_call(request))
 
-        handlers = [(self.PATHS, create), (self.COUNT_PATHS, count)]
+        async def models(request: Request) -> ASGIApp:
+            return self.models(await self.read_call(request))
+
+        models_below = [f"{path}/{{name:path}}" for path in self.MODEL_PATHS]
+        handlers = [
+            (self.PATHS, "POST", create),
+            (self.COUNT_PATHS, "POST", count),
+            ((*self.MODEL_PATHS, *models_below), "GET", models),
+        ]
         return Api(
-            routes=[(path, ("POST",), handler) for paths, handler in handlers for path in paths],
+            routes=[(path, (method,), handler) for paths, method, handler in handlers for path in paths],
             error_response=self.error_response,
             check=lambda request: None,
-            preflight=preflight_for("POST"),
+            preflight=preflight_for("GET", "POST"),
         )
 
     # -- requests
@@ -332,6 +354,15 @@ class DocumentService(MockService[_RunT]):
         if self.settings.strict:
             self.check(call, body)
         return json_response(self.count_document(self.RUN.input_tokens(body)))
+
+    def models(self, call: Call) -> ASGIApp:
+        """Answer a request for one model, of any name, or for all: the default one, and those that fixtures name."""
+        name = call.request.path_params.get("name")
+        if name is not None:
+            return json_response(self.model_document(name))
+        named = [fixture.match.model for fixture in self.catalog]
+        names = dict.fromkeys([self.RUN.MODEL, *[model for model in named if isinstance(model, str)]])
+        return json_response(self.model_list([self.model_document(name) for name in names]))
 
     def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
         """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""

@@ -12,6 +12,8 @@ from assistant_events.mock.requests import ApiError, json_response
 PREFIXES: Final = ("/v1", "/openai/v1")
 """Beginnings of paths, at OpenAI and at Azure, whose older ones are not the same for all APIs."""
 
+MODEL_PATHS: Final = tuple([f"{prefix}/models" for prefix in PREFIXES])
+
 _TYPES: Final[dict[int, tuple[str, str | None]]] = {
     401: ("invalid_request_error", "invalid_api_key"),
     403: ("permission_error", None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
-from typing import ClassVar, Final, cast, final
+from typing import Any, ClassVar, Final, cast, final
 
 import attrs
 from starlette.responses import Response
@@ -55,6 +55,7 @@ class MessagesService(DocumentService[Run]):
 
     PATHS = ("/v1/messages",)
     COUNT_PATHS = ("/v1/messages/count_tokens",)
+    MODEL_PATHS = ("/v1/models",)
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -122,6 +123,20 @@ class MessagesService(DocumentService[Run]):
     def counted_body(self, call: Call) -> Body:
         """Return the request whose tokens are to be counted: it has no limit of the answer. Raises `ApiError`."""
         return {"max_tokens": 1 << 31, **self.body(call)}
+
+    def model_document(self, name: str) -> dict[str, Any]:
+        """Return the document of a model."""
+        return {
+            "type": "model",
+            "id": name,
+            "display_name": name,
+            "created_at": "2026-01-01T00:00:00Z",
+            "lifecycle": "active",
+        }
+
+    def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the list of these documents of models."""
+        return {"data": models, "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
 
     def response_headers(self, run: Run) -> Mapping[str, str]:
         """Return the id of the request."""

@@ -16,9 +16,6 @@ from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
-_MODEL: Final = "claude-opus-5-5"
-"""The model of an answer to a request that names none, as a lenient mock accepts."""
-
 _ERROR_TYPES: Final = {"internal": "api_error"}
 """Types of the provider by codes of this library."""
 
@@ -89,6 +86,7 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One message."""
 
+    MODEL = "claude-opus-5-5"
     is_continued = False
     """Whether it was continued in its thread: each message may be so once."""
 
@@ -98,7 +96,7 @@ class Run(DocumentRun[Prepared]):
         usage = self._usage(answer)
         ids = f"toolu_{self.salt.hex()[:16]}"
         return {
-            "model": self.body.get("model") or _MODEL,
+            "model": self.body.get("model") or self.MODEL,
             "usage": usage,
             "usage at the start": {**usage, "output_tokens": min(usage.get("output_tokens", 0), 1)},
             **{f"call {place}": f"{ids}{place:02}" for place in range(len(answer.content))},

@@ -7,6 +7,7 @@ from secrets import token_urlsafe
 from typing import Any, ClassVar, Final, cast, final
 
 import attrs
+from starlette.requests import Request
 from starlette.responses import Response
 
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
@@ -50,6 +51,7 @@ class GenerateContentService(DocumentService[Run]):
     STATUS_WITHOUT_KEY: ClassVar[int] = 403
     PATHS = tuple([f"{prefix}/models/{{model}}:{method}" for prefix in _PREFIXES for method in _METHODS])
     COUNT_PATHS = tuple([f"{prefix}/models/{{model}}:countTokens" for prefix in _PREFIXES])
+    MODEL_PATHS = tuple([f"{prefix}/models" for prefix in _PREFIXES])
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -118,13 +120,28 @@ class GenerateContentService(DocumentService[Run]):
         """Return the HTTP answer of an error."""
         return error_response(error)
 
+    def model_document(self, name: str) -> dict[str, Any]:
+        """Return the document of a model."""
+        return {
+            "name": f"models/{name}",
+            "displayName": name,
+            "version": "001",
+            "inputTokenLimit": 1 << 20,
+            "outputTokenLimit": 1 << 16,
+            "supportedGenerationMethods": ["generateContent", "countTokens"],
+        }
+
+    def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the list of these documents of models."""
+        return {"models": models}
+
     def error_status(self, code: str) -> int:
         """Return the HTTP status of a name."""
         return status_of_name(code)
 
     def api(self) -> Api:
         """Return the HTTP interface."""
-        return attrs.evolve(super().api(), check=check_version)
+        return attrs.evolve(super().api(), check=_check_address)
 
     def frames_of(self, run: Run) -> FaultFrames:
         """Return the frames that faults use in a stream of a run."""
@@ -133,6 +150,13 @@ class GenerateContentService(DocumentService[Run]):
     def response_headers(self, run: Run) -> Mapping[str, str]:
         """Return the HTTP headers of an answer beside those of its type, and the type of an array."""
         return {"content-type": "application/json"} if run.is_array else {}
+
+
+def _check_address(request: Request) -> None:
+    """Check version and method of a path. Raises `ApiError`."""
+    check_version(request)
+    if request.method == "POST" and "name" in request.path_params:
+        raise ApiError(404, f"POST {request.scope['path']}: no such method.")
 
 
 def _called(call: Fields) -> tuple[object, object]:

@@ -23,9 +23,6 @@ from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
-_MODEL: Final = "gemini-3.6-flash"
-"""The model of an answer to a request that names none."""
-
 
 def wire_frame(chunk: Fields, name: str = "part") -> WireFrame:
     """Return a chunk as a server-sent event. The names are ours: chunks have none."""
@@ -105,6 +102,7 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One answer. Its request has `model`, `stream` and `alt`, which are parts of the address, among its fields."""
 
+    MODEL = "gemini-3.6-flash"
     HEAD_EVENTS = 0
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -127,7 +125,7 @@ class Run(DocumentRun[Prepared]):
         usage = self._usage(answer)
         read = usage.get("promptTokenCount", 0)
         return {
-            "model": self.body.get("model") or _MODEL,
+            "model": self.body.get("model") or self.MODEL,
             "usage": usage,
             "usage so far": {"promptTokenCount": read, "totalTokenCount": read},
             **{f"call {place}": f"{self.salt.hex()[:6]}{place:02}" for place in range(len(answer.parts))},

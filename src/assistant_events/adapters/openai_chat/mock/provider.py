@@ -16,7 +16,7 @@ from assistant_events.adapters.openai_chat.mock.validation import check_create
 from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.openai_api import PREFIXES, STATUSES, error_response, request_id
+from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, STATUSES, error_response, request_id
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
@@ -27,6 +27,7 @@ class ChatService(DocumentService[Run]):
     """The state of a mock of Chat Completions. No part of a completion is signed."""
 
     PATHS = tuple([f"{prefix}/chat/completions" for prefix in (*PREFIXES, "/openai/deployments/{deployment}")])
+    MODEL_PATHS = MODEL_PATHS
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run

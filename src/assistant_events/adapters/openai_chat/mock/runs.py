@@ -18,9 +18,6 @@ from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw
 
-_MODEL: Final = "gpt-5.6"
-"""The model of an answer to a request that names none, as a lenient mock accepts."""
-
 _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
 
@@ -93,6 +90,7 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One completion."""
 
+    MODEL = "gpt-5.6"
     done = _DONE
 
     def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
@@ -105,7 +103,7 @@ class Run(DocumentRun[Prepared]):
         calls = mappings(answer.message, "tool_calls")
         return {
             "created": int(self.created.timestamp()),
-            "model": self.body.get("model") or _MODEL,
+            "model": self.body.get("model") or self.MODEL,
             "usage": self._usage(answer),
             **{f"call {place}": f"call_{self.salt.hex()[:20]}{place:02}" for place in range(len(calls))},
         }

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_bytes, token_hex
-from typing import Any, ClassVar, cast, final
+from typing import Any, ClassVar, Final, cast, final
 
 import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
 from assistant_events.adapters.openai_responses.mock.answers import Answer, message_item
+from assistant_events.adapters.openai_responses.mock.conversations import (
+    Conversation,
+    Conversations,
+    page_of,
+    stored_item,
+)
 from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items, read_request
 from assistant_events.adapters.openai_responses.mock.runs import (
@@ -24,7 +30,7 @@ from assistant_events.adapters.openai_responses.mock.runs import (
     counted_usage,
     output_of,
 )
-from assistant_events.adapters.openai_responses.mock.validation import ItemLedger, Known, check_create
+from assistant_events.adapters.openai_responses.mock.validation import ItemLedger, Known, check_create, check_items
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api, preflight_for
 from assistant_events.mock.clock import ProviderClock
@@ -32,11 +38,13 @@ from assistant_events.mock.documents import DocumentProvider, DocumentService, D
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.openai_api import PREFIXES, error_response, request_id
+from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, error_response, request_id
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, Slot
 from assistant_events.mock.signatures import make_signature
+
+_CONVERSATIONS: Final = tuple([f"{prefix}/conversations" for prefix in PREFIXES])
 
 
 @final
@@ -45,6 +53,7 @@ class ResponsesService(DocumentService[Run]):
 
     PATHS = tuple([f"{prefix}/responses" for prefix in (*PREFIXES, "/openai")])
     COUNT_PATHS = tuple([f"{path}/input_tokens" for path in PATHS])
+    MODEL_PATHS = MODEL_PATHS
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -54,11 +63,13 @@ class ResponsesService(DocumentService[Run]):
         self, fixtures: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
     ) -> None:
         self._items = ItemLedger()
+        self._conversations = Conversations(settings.max_runs)
         super().__init__(fixtures, settings, faults, clock)
 
     def reset(self) -> None:
-        """Forget all runs, requests and added fixtures, reset the counts, and end all streams."""
+        """Forget all runs, conversations, requests and added fixtures, reset the counts, and end all streams."""
         self._items = ItemLedger()
+        self._conversations = Conversations(self.settings.max_runs)
         super().reset()
 
     # -- what the base asks for
@@ -80,16 +91,15 @@ class ResponsesService(DocumentService[Run]):
 
     def facts(self, body: Body) -> RequestFacts:
         """Return what fixtures are compared with in a request."""
-        return read_request(body, [run.body for run in self._chain(body)])
+        return read_request(body, self._earlier(body))
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
-        chain = self._chain(body)
         previous = body.get("previous_response_id")
-        if previous and not chain:
+        if previous and not self.runs.chain(previous):
             text = f"Previous response with id '{previous}' not found."
             raise ApiError(400, text, code="previous_response_not_found")
-        sent = self._sent(chain)
+        sent = self._earlier(body) or []
         answered = {string(item, "call_id") for item in sent if str(item.get("type")).endswith("_output")}
         earlier = [call_id for call_id in call_ids(sent) if call_id not in answered]
         check_create(body, Known(signatures=self.ledger if self.signs else None, items=self._items, call_ids=earlier))
@@ -100,8 +110,12 @@ class ResponsesService(DocumentService[Run]):
             raise ApiError(501, "previous_response_id is not implemented.")
         run = super().new_run(call, body, slot)
         self._items.note(output_of(run), stored=run.stored)
+        run.given = self._stored(input_items(body))
         if run.stored:
             self.runs.add(run, len(call.data))
+        conversation = self._conversations.of_request(body)
+        if conversation is not None and run.answer.stream_error is None:
+            conversation.items += [*run.given, *output_of(run)]
         return run
 
     def document(self, call: Call, run: Run, status: str) -> ASGIApp:
@@ -134,13 +148,30 @@ class ResponsesService(DocumentService[Run]):
         async def compact(request: Request) -> ASGIApp:
             return self.compact(await self.read_call(request))
 
+        async def inputs(request: Request) -> ASGIApp:
+            return self.list_input(await self.read_call(request), request.path_params["id"])
+
+        async def conversations(request: Request) -> ASGIApp:
+            return self.conversation(await self.read_call(request))
+
+        async def items(request: Request) -> ASGIApp:
+            return self.conversation_items(await self.read_call(request))
+
         api = super().api()
         rows = [
             ("/compact", ("POST",), compact),
             ("/{id}", ("GET", "DELETE"), one),
             ("/{id}/cancel", ("POST",), cancel),
+            ("/{id}/input_items", ("GET",), inputs),
         ]
         more = [(f"{path}{end}", methods, handler) for end, methods, handler in rows for path in self.PATHS]
+        rows = [
+            ("", ("POST",), conversations),
+            ("/{id}", ("GET", "POST", "DELETE"), conversations),
+            ("/{id}/items", ("GET", "POST"), items),
+            ("/{id}/items/{item_id}", ("GET", "DELETE"), items),
+        ]
+        more += [(f"{path}{end}", methods, handler) for end, methods, handler in rows for path in _CONVERSATIONS]
         return attrs.evolve(api, routes=[*api.routes, *more], preflight=preflight_for("GET", "POST", "DELETE"))
 
     def compact(self, call: Call) -> ASGIApp:
@@ -149,7 +180,7 @@ class ResponsesService(DocumentService[Run]):
         body = self.body(call)
         if self.settings.strict:
             self.check(call, {"input": [], **body} if body.get("previous_response_id") else body)
-        items = [*self._sent(self._chain(body)), *input_items(body)]
+        items = [*(self._earlier(body) or ()), *input_items(body)]
         kept = [{"type": "message", **item} for item in items if item.get("role") == "user"]
         ident, salt = token_hex(24), token_bytes(8)
         sealed = {"type": "compaction", "id": f"cmp_{ident}", "encrypted_content": make_signature(SEALED, salt, 0)}
@@ -195,19 +226,73 @@ class ResponsesService(DocumentService[Run]):
         self.runs.remove(run_id)
         return json_response({"id": run_id, "object": "response", "deleted": True})
 
+    def list_input(self, call: Call, run_id: str) -> ASGIApp:
+        """Answer `GET /responses/{id}/input_items`: its own, and those of the responses that it continues."""
+        run = self._found(run_id)
+        self.check_faults(call, "get", run)
+        before = [item for each in self.runs.chain(run.previous_id) for item in (*each.given, *output_of(each))]
+        return json_response(page_of([*before, *run.given], call.request.query_params))
+
+    # -- conversations
+
+    def conversation(self, call: Call) -> ASGIApp:
+        """Answer a request that creates, reads, changes or removes a conversation."""
+        self.check_faults(call, "conversation")
+        method, named = call.request.method, call.request.path_params.get("id")
+        body: Body = self.body(call) if method == "POST" and call.data else {}
+        if named is None:
+            found = self._conversations.create(int(self.clock.utc().timestamp()), mapping(body, "metadata"))
+            self._extend(found, body)
+        else:
+            found = self._conversations.get(named)
+        if method == "DELETE":
+            self._conversations.remove(found.id)
+            return json_response({"id": found.id, "object": "conversation.deleted", "deleted": True})
+        found.metadata = mapping(body, "metadata") or found.metadata
+        return json_response(found.document())
+
+    def conversation_items(self, call: Call) -> ASGIApp:
+        """Answer a request that reads, adds or removes items of a conversation."""
+        self.check_faults(call, "conversation")
+        request = call.request
+        found = self._conversations.get(request.path_params["id"])
+        item_id = request.path_params.get("item_id")
+        if request.method == "POST":
+            added = self._extend(found, self.body(call))
+            return json_response(page_of(added, {"order": "asc", "limit": "100"}))
+        if item_id is None:
+            return json_response(page_of(found.items, request.query_params))
+        item = found.item(item_id)
+        if request.method == "GET":
+            return json_response(item)
+        found.items.remove(item)
+        return json_response(found.document())
+
+    def _extend(self, conversation: Conversation, body: Body) -> list[Fields]:
+        """Add the items of a request to a conversation and return them as they are stored."""
+        given = mappings(body, "items")
+        if self.settings.strict:
+            check_items("items", given)
+        added = self._stored(given)
+        conversation.items += added
+        return added
+
+    def _stored(self, items: Iterable[Fields]) -> list[Fields]:
+        return [stored_item(self._items.resolved(item)) for item in items]
+
     def _found(self, run_id: str) -> Run:
         run = self.runs.get(run_id)
         if run is None:
             raise ApiError(404, f"Response with id '{run_id}' not found.")
         return run
 
-    @staticmethod
-    def _sent(chain: list[Run]) -> list[Fields]:
-        """Return the items of requests and of their answers."""
-        return [item for run in chain for item in (*input_items(run.body), *output_of(run))]
-
-    def _chain(self, body: Body) -> list[Run]:
-        return self.runs.chain(body.get("previous_response_id"))
+    def _earlier(self, body: Body) -> list[Fields] | None:
+        """Return the items that the service has of the conversation of a request; `None` when it begins one."""
+        conversation = self._conversations.of_request(body)
+        if conversation is not None:
+            return conversation.items
+        chain = self.runs.chain(body.get("previous_response_id"))
+        return [item for run in chain for item in (*input_items(run.body), *output_of(run))] if chain else None
 
 
 class MockProvider(DocumentProvider):

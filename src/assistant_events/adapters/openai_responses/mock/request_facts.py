@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, final
 
 import attrs
@@ -25,11 +25,11 @@ class Match(matching.Match):
     """Of the request; `""` matches a request without one, the pattern `.` a request with any."""
 
 
-def read_request(body: Mapping[str, Any], chain: Sequence[Mapping[str, Any]] = ()) -> RequestFacts:
+def read_request(body: Mapping[str, Any], earlier: list[Fields] | None = None) -> RequestFacts:
     """
     Return the facts of a create request. Nothing in it raises.
 
-    *chain* are the bodies of the requests that it continues, oldest first. The answer to each counts as one answer.
+    *earlier* are the items of the conversation that it continues, oldest first; `None` when it begins one.
     """
     # Any: a client sent it.
     items = input_items(body)
@@ -42,10 +42,9 @@ def read_request(body: Mapping[str, Any], chain: Sequence[Mapping[str, Any]] = (
         tools=frozenset([name for tool in mappings(body, "tools") if (name := _function_name(tool)) is not None]),
         fields={"previous_response_id": string(body, "previous_response_id") or ""},
     )
-    if not chain:
+    if earlier is None:
         return facts
-    before = [item for earlier in chain for item in (*_items(input_items(earlier)), _ANSWER)]
-    return attrs.evolve(facts, items=(*before, *facts.items), alone=facts)
+    return attrs.evolve(facts, items=(*_items(earlier), *facts.items), alone=facts)
 
 
 def input_items(body: Mapping[str, Any]) -> list[Fields]:

@@ -16,9 +16,6 @@ from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw
 
-_MODEL: Final = "gpt-5.6"
-"""The model of an answer to a request that names none, as a lenient mock accepts."""
-
 _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
 
@@ -27,6 +24,7 @@ _PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc", 
 
 _DEFAULTS: Final[dict[str, Any]] = {
     "background": False,
+    "conversation": None,
     "instructions": None,
     "max_output_tokens": None,
     "metadata": {},
@@ -45,6 +43,11 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 SEALED: Final = ["reasoning"]
 """What the encrypted content of a reasoning seals: its summaries are not compared by the service."""
+
+
+def id_prefix(kind: str) -> str:
+    """Return the beginning of the ids of items of a type."""
+    return _PREFIXES.get(kind, "".join([word[:1] for word in kind.split("_")]))
 
 
 def wire_frame(event: Fields) -> WireFrame:
@@ -120,6 +123,10 @@ def _text(part: dict[str, Any]) -> dict[str, Any]:
 class Run(DocumentRun[Prepared]):
     """One response."""
 
+    given: list[Fields]
+    """The items of the request, as they are stored."""
+
+    MODEL = "gpt-5.6"
     HEAD_EVENTS = 2
 
     @staticmethod
@@ -144,15 +151,16 @@ class Run(DocumentRun[Prepared]):
         """Return what a response repeats of its request, usage, and ids of items and calls."""
         answer, salt = cast("Answer", self.answer), self.salt.hex()[:32]
         repeated = {name: self.body.get(name, default) for name, default in _DEFAULTS.items()}
+        named = repeated["conversation"]
         values = {
             **repeated,
+            "conversation": {"id": named} if isinstance(named, str) else named,
             "created": int(self.created.timestamp()),
-            "model": self.body.get("model") or _MODEL,
+            "model": self.body.get("model") or self.MODEL,
             "usage": self._usage(answer),
         }
         for place, item in enumerate(answer.output):
-            kind = string(item, "type") or ""
-            prefix = _PREFIXES.get(kind, "".join([word[:1] for word in kind.split("_")]))
+            prefix = id_prefix(string(item, "type") or "")
             values |= {f"item {place}": f"{prefix}_{salt}{place:02}", f"call {place}": f"call_{salt[:20]}{place:02}"}
         if self.stored and "reasoning.encrypted_content" not in array(self.body, "include"):
             values |= dict.fromkeys(self.prepared.signed)  # what is stored is known by its id

@@ -119,13 +119,18 @@ def check_create(body: Body, known: Known) -> None:
     """
     _check_fields(body)
     items = [known.items.resolved(item) for item in _checked_items(body)]
-    for place, item in enumerate(items):
-        _check_item(f"input[{place}]", item)
+    check_items("input", items)
     _check_calls(items, known.call_ids)
-    if not body.get("previous_response_id"):
+    if not body.get("previous_response_id") and not body.get("conversation"):
         known.items.check(items)
     if known.signatures is not None:
         _check_signatures(items, known.signatures)
+
+
+def check_items(name: str, items: list[Fields]) -> None:
+    """Check each item of a field of a request. Raises `ApiError`."""
+    for place, item in enumerate(items):
+        _check_item(f"{name}[{place}]", item)
 
 
 def _rejected(message: str, code: str | None = None) -> ApiError:
