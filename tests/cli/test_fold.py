@@ -2,12 +2,15 @@
 
 import json
 import os
+import signal
+import sys
 import threading
 
 import pytest
 
 from assistant_events import Transcript
 from assistant_events.adapters import AwsChunkStream
+from assistant_events.cli.source import Input
 from assistant_events.converters import structure
 from tests.cli import streams
 from tests.cli.streams import HELLO, HELLO_AGAIN, NAMELESS, RESOURCE, SEARCH
@@ -414,3 +417,33 @@ def test_standard_input_while_it_comes(run, db):
     ran = run("fold", "-", "--db", db, "--json", "--message", "m2", stdin=NAMELESS)
 
     assert ["Hello, Oslo!", "One two three."] == [m["parts"][0]["text"] for m in ran.json["messages"]]
+
+
+def test_ctrl_c_that_ends_no_wait():
+    """
+    Ctrl-C that comes just before the wait for standard input, and so does not end it, is noticed all the same.
+
+    A signal that another thread takes is one that ends no wait of the main thread.
+    """
+    read, write = os.pipe()
+    waiting, ended = threading.get_ident(), threading.Event()
+
+    def interrupt():
+        while not sys._current_frames()[waiting].f_code.co_filename.endswith("source.py"):
+            pass
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        ended.wait(30)
+        os.close(write)
+
+    thread = threading.Thread(target=interrupt)
+    with os.fdopen(read, "rb") as stream:
+        thread.start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                next(Input("-", stream).chunks())
+            in_time = thread.is_alive()
+        finally:
+            ended.set()
+            thread.join()
+
+    assert in_time

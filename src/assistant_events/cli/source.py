@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -13,6 +15,9 @@ from assistant_events.cli.exit_codes import CommandError, UnknownOption
 CHUNK_BYTES: Final = 1 << 16
 
 STDIN: Final = "-"
+
+_NOTICED_S: Final = 1.0
+"""How late Ctrl-C is noticed that came just before a wait, which it does not end then: Python looks between calls."""
 
 
 @contextmanager
@@ -49,12 +54,27 @@ class Input:
     def chunks(self, *, last: bool = False) -> Iterator[bytes]:
         """Return everything from the start, as it comes. In the *last* read nothing more is kept in memory."""
         yield from self._kept
-        # What is there is taken at once: a stream that is still being written is decoded as it comes.
-        read = getattr(self._stream, "read1", self._stream.read)
-        while chunk := read(CHUNK_BYTES):
+        while chunk := self._read():
             if not last:
                 self._kept.append(chunk)
             yield chunk
+
+    def _read(self) -> bytes:
+        """Return what is there, once there is something: a stream is decoded while it is still being written."""
+        if self.is_stdin and os.name == "posix" and _has_descriptor(self._stream):
+            while not select.select([self._stream], [], [], _NOTICED_S)[0]:
+                pass
+        read = getattr(self._stream, "read1", self._stream.read)
+        chunk: bytes = read(CHUNK_BYTES)
+        return chunk
+
+
+def _has_descriptor(stream: IO[bytes]) -> bool:
+    try:
+        stream.fileno()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _opened(place: str) -> IO[bytes]:
