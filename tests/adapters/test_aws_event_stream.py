@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from assistant_events.adapters import AwsChunkStream, AwsEventStream, load_dialect
 from assistant_events.adapters.aws_event_stream import is_event_stream
+from tests.each import for_each
 
 TEXT = {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hé 🚀"}, "p": "abc"}}
 STOP = {"contentBlockStop": {"contentBlockIndex": 0}}
@@ -80,7 +81,7 @@ def test_c14_frames_in_one_read():
     assert "" == framing.tail
 
 
-@pytest.mark.parametrize("at", range(len(DELTA)))
+@for_each(range(len(DELTA)))
 def test_c14_a_wrong_checksum(at):
     """
     Whatever byte of a frame is another one, the frame is damaged and nothing after it is read.

@@ -14,6 +14,7 @@ from assistant_events.adapters.gemini_interactions import GeminiInteractionsDeco
 from assistant_events.converters import dumps, loads
 from assistant_events.testing.mutations import mutated
 from assistant_events.values import json_io, stdlib_json
+from tests.each import for_each
 
 from .notation import (
     THOROUGH,
@@ -459,7 +460,7 @@ def test_fast_equals_plain_for_every_spelling(at):
                 assert plain == fast
 
 
-@pytest.mark.parametrize("seed", range(150))
+@for_each(range(150))
 def test_fast_equals_plain_for_damaged_streams(seed):
     """
     The same holds for streams that are damaged and cut at random.

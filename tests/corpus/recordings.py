@@ -28,7 +28,7 @@ FRAMINGS = {"jsonl": JsonLines, "array": JsonArray}
 REQUESTS = {"bedrock-converse": {"modelId": "m", "toolConfig": {"tools": []}}}
 """By dialect, what a request needs beside its model, so that calls are sent as calls."""
 
-EDITED = {"openai-responses/braintrust-js.flue-v0-8-latest.5.sse"}
+EDITED = {"braintrust-js.flue-v0-8-latest.5.sse"}
 """Recordings whose deltas are not what the whole says: a path was replaced in one of them alone."""
 
 

@@ -8,6 +8,7 @@ from assistant_events import fold
 from assistant_events.adapters import Sse, load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.values import thaw
+from tests.each import for_each
 
 from .recordings import answers, files, opinions
 
@@ -19,7 +20,7 @@ OPINIONS = {name: opinion for name, opinion in opinions(FOLDER).items() if f"{na
 """The second opinion has mixed the answers of a capture of several."""
 
 
-@pytest.mark.parametrize("name", OPINIONS)
+@for_each(OPINIONS)
 def test_second_opinions(name):
     """
     Text, reasoning, calls, finish and every count are those of the official client.
@@ -41,7 +42,7 @@ def test_second_opinions(name):
     }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@for_each(ANSWERS)
 def test_counts(name):
     """
     The counts of a message follow from those of the wire by one table.

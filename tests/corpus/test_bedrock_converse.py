@@ -12,6 +12,7 @@ from assistant_events import fold
 from assistant_events.adapters import AwsChunkStream, AwsEventStream, load_dialect
 from assistant_events.adapters.bedrock_converse import for_boto3, read_exception
 from assistant_events.messages import OpaquePart, ToolPart
+from tests.each import for_each
 
 from .recordings import answers
 
@@ -66,7 +67,7 @@ def test_what_the_wire_has(name):
     assert 1 >= sum("messageStop" in frame for frame in ANSWERS[name].frames())
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@for_each(ANSWERS)
 def test_counts(name):
     """
     The counts of a message follow from those of the wire; what is read from the cache is a part of the input.

@@ -5,7 +5,7 @@ How a provider cuts a text into deltas means nothing: recorded streams, with the
 import copy
 import json
 import os
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from random import Random
 
@@ -13,6 +13,7 @@ import pytest
 
 from assistant_events import fold
 from assistant_events.adapters import JsonLines, load_dialect
+from tests.each import check_each
 
 from .bodies import STREAMS, events_of, stream_of
 from .recordings import ENDS, answers
@@ -22,16 +23,6 @@ TEXTS = {"text", "thinking", "partial_json", "delta", "content", "reasoning_cont
 
 VARYING = {"id", "event_id", "item_id", "responseId", "createTime", "obfuscation", "p"}
 """Texts that differ from frame to frame."""
-
-RECORDED = [
-    pytest.param(dialect, answer.frames, id=f"{dialect}/{name}")
-    for dialect in ENDS
-    for name, answer in answers(dialect).items()
-    if answer.form != "json"
-] + [
-    pytest.param("gemini-interactions", lambda file=file: events_of(stream_of(file)), id=f"gemini-interactions/{file}")
-    for file in STREAMS
-]
 
 
 def leaves(document, path=()):
@@ -82,11 +73,28 @@ def message_of(dialect, frames):
     return fold(decoder.feed(body) + decoder.close()).last
 
 
-@pytest.mark.parametrize(("dialect", "read"), RECORDED)
-def test_borders_mean_nothing(dialect, read):
+def streams_of(dialect):
+    """
+    Return the recorded streams of a dialect, each as a function that reads its frames, by name.
+    """
+    if dialect == "gemini-interactions":
+        return {file: partial(read_events, file) for file in STREAMS}
+    return {name: answer.frames for name, answer in answers(dialect).items() if answer.form != "json"}
+
+
+def read_events(file):
+    return events_of(stream_of(file))
+
+
+@pytest.mark.parametrize("dialect", [*ENDS, "gemini-interactions"])
+def test_borders_mean_nothing(dialect):
     """
     The message is the same, on the fast path too.
     """
+    check_each({name: (dialect, read) for name, read in streams_of(dialect).items()}, is_the_same_when_recut)
+
+
+def is_the_same_when_recut(dialect, read):
     frames = read()
     whole = message_of(dialect, frames)
 

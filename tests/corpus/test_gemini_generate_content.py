@@ -13,6 +13,7 @@ import pytest
 from assistant_events import fold
 from assistant_events.adapters import load_dialect
 from assistant_events.values import thaw
+from tests.each import for_each
 
 from .recordings import answers, files, opinions
 
@@ -36,7 +37,7 @@ PIECES = {
 """Answers with arguments in pieces: the opinion does not join them, each piece is a call. The calls and their keys."""
 
 
-@pytest.mark.parametrize("name", OPINIONS)
+@for_each(OPINIONS)
 def test_second_opinions(name):
     """
     Text, reasoning, calls, finish and every count are those of the official client.
@@ -73,7 +74,7 @@ def snaked(value):
     return [{snake(key): each for key, each in entry.items()} for entry in value]
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@for_each(ANSWERS)
 def test_counts(name):
     """
     The counts of a message follow from those of the wire by one table; all of them together are the total.

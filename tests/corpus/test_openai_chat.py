@@ -8,6 +8,7 @@ from assistant_events import fold
 from assistant_events.adapters import Sse, load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.values import thaw
+from tests.each import for_each
 
 from .recordings import answers, opinions
 
@@ -53,7 +54,7 @@ def without_nulls(value):
     return value
 
 
-@pytest.mark.parametrize("name", OPINIONS)
+@for_each(OPINIONS)
 def test_second_opinions(name):
     """
     Text, reasoning, calls, finish and every count are those of the official client.
@@ -113,7 +114,7 @@ def counts(usage):
     return usage.get("prompt_tokens"), cached, inputs.get("cache_write_tokens"), output, reasoning
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@for_each(ANSWERS)
 def test_counts(name):
     """
     The counts of a message follow from those of the wire by one table.

@@ -8,6 +8,7 @@ from assistant_events import fold
 from assistant_events.adapters import Sse, load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.values import thaw
+from tests.each import for_each
 
 from .recordings import answers, opinions
 
@@ -32,7 +33,7 @@ OURS = {
 """Where the second opinion is wrong, or differs in form, and about what."""
 
 
-@pytest.mark.parametrize("name", OPINIONS)
+@for_each(OPINIONS)
 def test_second_opinions(name):
     """
     Text, reasoning, calls, finish and every count are those of the official client.
@@ -76,7 +77,7 @@ def test_calls_of_the_app(name):
     assert CALLS[name] == [call.name for call in message.tool_calls if not call.provider_executed]
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@for_each(ANSWERS)
 def test_counts(name):
     """
     The counts of a message follow from those of the wire by one table.

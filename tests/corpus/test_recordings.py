@@ -5,6 +5,7 @@ What holds for the recorded answers of every dialect.
 import os
 from collections import Counter
 from functools import partial
+from math import inf
 
 import attrs
 import pytest
@@ -14,24 +15,26 @@ from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import conservation, durable, round_trips
 from assistant_events.testing.sample import Sample
+from tests.each import check_each
 
 from .recordings import EDITED, ENDS, FRAMINGS, REQUESTS, answers
 
-RECORDED = [
-    pytest.param(answer, id=f"{dialect}/{name}") for dialect in ENDS for name, answer in answers(dialect).items()
-]
-
-
-SAMPLED = [
-    each for each in RECORDED if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" or len(each.values[0].body) < 30_000
-]
-"""The recordings on which costly checks are made: long ones repeat the frames that short ones have."""
+LONGEST = inf if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 30_000
+"""Size below which costly checks are made: long recordings repeat the frames that short ones have."""
 
 UNORDERED = {"openai-chat"}
 """Dialects whose documents have one text, one reasoning and a list of calls, without an order among them."""
 
-UNENDED = {"openai-chat/snowflake.pydantic-ai.snowflake-thinking-streaming.sse"}
+UNENDED = {"snowflake.pydantic-ai.snowflake-thinking-streaming.sse"}
 """Recordings whose only end is the mark `[DONE]`, which is not a parsed frame."""
+
+
+def sampled(dialect, *, without=()):
+    """
+    Return the recorded streams of a dialect that costly checks are made on, by name.
+    """
+    found = {name: answer for name, answer in answers(dialect).items() if len(answer.body) < LONGEST}
+    return {name: answer for name, answer in found.items() if answer.form != "json" and name not in without}
 
 
 def is_in_groups(message):
@@ -42,11 +45,15 @@ def is_in_groups(message):
     return ranks == sorted(ranks)
 
 
-@pytest.mark.parametrize("answer", RECORDED)
-def test_answers_have_no_problems(answer):
+@pytest.mark.parametrize("dialect", ENDS)
+def test_answers_have_no_problems(dialect):
     """
     Every recorded answer is legal and settled; the fast path and the durable events alone give the same message.
     """
+    check_each(answers(dialect), has_no_problems)
+
+
+def has_no_problems(answer):
     events = answer.events()
 
     assert [] == find_problems(events)
@@ -55,11 +62,15 @@ def test_answers_have_no_problems(answer):
     assert answer.form == "json" or events == answer.events(fast=False)
 
 
-@pytest.mark.parametrize("answer", [each for each in SAMPLED if load_dialect(each.values[0].dialect).emitter])
-def test_there_and_back(answer):
+@pytest.mark.parametrize("dialect", ENDS)
+def test_there_and_back(dialect):
     """
     Every recorded answer comes back from the frames of the emitter, and every completed one from its document.
     """
+    check_each({name: each for name, each in answers(dialect).items() if len(each.body) < LONGEST}, comes_back)
+
+
+def comes_back(answer):
     dialect, events = load_dialect(answer.dialect), answer.events()
     emitter = dialect.emitter()
     frames = [frame for event in events for frame in emitter.emit(event)] + emitter.close()
@@ -74,13 +85,15 @@ def test_there_and_back(answer):
         assert message == fold(dialect.decode_resource(dialect.emit_resource(message), "a1")).last
 
 
-@pytest.mark.parametrize(
-    "answer", [each for each in SAMPLED if each.values[0].form != "json" and each.id not in EDITED]
-)
-def test_nothing_is_lost(answer):
+@pytest.mark.parametrize("dialect", ENDS)
+def test_nothing_is_lost(dialect):
     """
     All content of a recorded stream is in its durable events, at its place, and nothing else is; so it is in a request.
     """
+    check_each(sampled(dialect, without=EDITED), keeps_everything)
+
+
+def keeps_everything(answer):
     dialect = load_dialect(answer.dialect)
     decoder = partial(dialect.decoder, framing=FRAMINGS.get(answer.form))
     dialect = attrs.evolve(dialect, decoder=decoder)
@@ -92,13 +105,15 @@ def test_nothing_is_lost(answer):
     round_trips.check_encoder(sample)
 
 
-@pytest.mark.parametrize(
-    "answer", [each for each in SAMPLED if each.values[0].form != "json" and each.id not in UNENDED]
-)
-def test_parsed_frames(answer):
+@pytest.mark.parametrize("dialect", ENDS)
+def test_parsed_frames(dialect):
     """
     Parsed frames give the same events as their bytes.
     """
+    check_each(sampled(dialect, without=UNENDED), is_read_alike)
+
+
+def is_read_alike(answer):
     decoder = load_dialect(answer.dialect).decoder("a1")
     events = [event for frame in answer.frames() for event in decoder.feed_event(frame)] + decoder.close()
 
