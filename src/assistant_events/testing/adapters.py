@@ -218,7 +218,7 @@ class Trial(Sample):
 
     def check_cutting(self) -> None:
         """Stop anywhere: closed it keeps what came before, rejoined in any way it is the uncut stream."""
-        tried: tuple[list[Event], list[Event], list[Event]] | None = None
+        tried: tuple[int, list[Event], list[Event]] | None = None
         for at in self.positions():
             first, second = self.decoder(), self.decoder()
             before = first.feed(self.body[:at])
@@ -230,8 +230,8 @@ class Trial(Sample):
             second.rejoin()
             rest = second.feed(self.body) + second.close()
             # Inside of one frame nothing changes, so nothing new can be tried.
-            if tried != (before, closed, rest):
-                tried = (before, closed, rest)
+            if tried != (len(before), closed, rest):
+                tried = (len(before), closed, rest)
                 self._check_closed(before, closed, f", closed at byte {at}")
                 self._check_rejoined(before, rest, f", rejoined at byte {at}")
                 self._check_new_decoder(before, closed, at)

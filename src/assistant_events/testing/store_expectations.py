@@ -20,7 +20,8 @@ def require(condition: bool, sentence: str) -> None:
 
 def same(expected: object, got: object, what: str) -> None:
     """Raise unless both are equal."""
-    require(expected == got, f"{what}: expected {expected!r}, got {got!r}")
+    if expected != got:
+        raise AssertionError(f"{what}: expected {expected!r}, got {got!r}")
 
 
 def refuse(kind: type[Exception], attempt: Callable[[], object], what: str) -> Exception:
