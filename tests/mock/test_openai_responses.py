@@ -173,6 +173,29 @@ def test_what_is_not_an_item_is_refused():
     assert "items[0].role" in refused.document["error"]["message"]
 
 
+def test_items_that_a_conversation_has_renamed():
+    """
+    An item that a conversation has stored with another id is the one that its reasoning led to, as is the original; the
+    client of OpenAI's agents adds them without ids. Another item is not.
+    """
+
+    async def main():
+        provider = anything({"thought": ["Hm"], "text": "Hi there"})
+        first = (await ask(provider, "POST", PATH, body(), HEADERS)).document["output"]
+        nameless = [first[0], {key: value for key, value in first[1].items() if key != "id"}]
+        made = (await ask(provider, "POST", "/v1/conversations", {"items": nameless}, HEADERS)).document["id"]
+        page = await ask(provider, "GET", f"/v1/conversations/{made}/items?order=asc", None, HEADERS)
+        renamed = page.document["data"]
+        other = [first[0], {**first[1], "id": "msg_9"}]
+        sent = [body([*items, USER]) for items in (renamed, first, other)]
+        return renamed, first, [(await ask(provider, "POST", PATH, each, HEADERS)).status for each in sent]
+
+    renamed, first, statuses = asyncio.run(main())
+    assert (first[0]["id"], "completed") == (renamed[0]["id"], renamed[0]["status"])
+    assert first[1]["id"] != renamed[1]["id"]
+    assert [200, 200, 400] == statuses
+
+
 def test_an_answer_that_fails_is_not_remembered():
     """
     A request whose answer ends with an error adds nothing to its conversation.

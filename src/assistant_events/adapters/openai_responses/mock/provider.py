@@ -274,6 +274,7 @@ class ResponsesService(DocumentService[Run]):
         if self.settings.strict:
             check_items("items", given)
         added = self._stored(given)
+        self._items.note_copies(added)
         conversation.items += added
         return added
 

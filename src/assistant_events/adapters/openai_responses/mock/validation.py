@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, final
 
 import attrs
@@ -49,6 +50,8 @@ class ItemLedger:
     def __init__(self) -> None:
         self._items: OrderedDict[str, tuple[Fields, Neighbours]] = OrderedDict()
         self._stored: set[str] = set()
+        self._copies: OrderedDict[str, str] = OrderedDict()
+        """The ids of items that a conversation has stored without those of the answer, and the latter."""
 
     def note(self, output: list[Fields], *, stored: bool) -> None:
         """Remember the items of an answer."""
@@ -62,6 +65,15 @@ class ItemLedger:
             self._stored |= {ident} if stored else set()
         while len(self._items) > MAX_ITEMS:
             self._stored.discard(self._items.popitem(last=False)[0])
+
+    def note_copies(self, items: list[Fields]) -> None:
+        """Remember which items of a conversation follow a reasoning in place of those of its answer."""
+        for reasoning, item in pairwise(items):
+            known = self._items.get(string(reasoning, "id") or "")
+            if known is not None and known[1].following is not None and known[1].following[1] == _kind(item):
+                self._copies[string(item, "id") or ""] = known[1].following[0]
+        while len(self._copies) > MAX_ITEMS:
+            self._copies.popitem(last=False)
 
     def resolved(self, item: Fields) -> Fields:
         """Return an item, or the one that a reference names. Raises `ApiError` when that is not stored."""
@@ -83,7 +95,8 @@ class ItemLedger:
             if item.get("type") == "reasoning" and not has_content:
                 raise ApiError(404, _NOT_STORED.format(ident))
             reasoning, following = known[1]
-            after = [(string(each, "id") or "", _kind(each)) for each in items[place + 1 : place + 2]]
+            next_ids = [(string(each, "id") or "", each) for each in items[place + 1 : place + 2]]
+            after = [(self._copies.get(ident, ident), _kind(each)) for ident, each in next_ids]
             # A client may leave the id of the following item out, as the AI SDK does.
             if following is not None and following not in after and ("", following[1]) not in after:
                 raise _rejected(f"Item '{ident}' of type 'reasoning' was provided without its required following item.")
