@@ -196,6 +196,22 @@ def test_items_that_a_conversation_has_renamed():
     assert [200, 200, 400] == statuses
 
 
+def test_a_reference_to_nothing():
+    """
+    A mock that is not strict takes a reference to an item that it does not know, and a conversation keeps it.
+    """
+
+    async def main():
+        provider = anything(strict=False)
+        made = (await ask(provider, "POST", "/v1/conversations", {}, HEADERS)).document["id"]
+        request = body([{"type": "item_reference", "id": "msg_9"}, USER], conversation=made)
+        answered = await ask(provider, "POST", PATH, request, HEADERS)
+        page = await ask(provider, "GET", f"/v1/conversations/{made}/items?order=asc", None, HEADERS)
+        return answered.status, [item["type"] for item in page.document["data"]]
+
+    assert (200, ["item_reference", "message", "message"]) == asyncio.run(main())
+
+
 def test_an_answer_that_fails_is_not_remembered():
     """
     A request whose answer ends with an error adds nothing to its conversation.

@@ -110,12 +110,11 @@ class ResponsesService(DocumentService[Run]):
             raise ApiError(501, "previous_response_id is not implemented.")
         run = super().new_run(call, body, slot)
         self._items.note(output_of(run), stored=run.stored)
-        run.given = self._stored(input_items(body))
         if run.stored:
             self.runs.add(run, len(call.data))
         conversation = self._conversations.of_request(body)
         if conversation is not None and run.answer.stream_error is None:
-            conversation.items += [*run.given, *output_of(run)]
+            conversation.items += [*self._given(run), *output_of(run)]
         return run
 
     def document(self, call: Call, run: Run, status: str) -> ASGIApp:
@@ -230,8 +229,8 @@ class ResponsesService(DocumentService[Run]):
         """Answer `GET /responses/{id}/input_items`: its own, and those of the responses that it continues."""
         run = self._found(run_id)
         self.check_faults(call, "get", run)
-        before = [item for each in self.runs.chain(run.previous_id) for item in (*each.given, *output_of(each))]
-        return json_response(page_of([*before, *run.given], call.request.query_params))
+        before = [item for each in self.runs.chain(run.previous_id) for item in (*self._given(each), *output_of(each))]
+        return json_response(page_of([*before, *self._given(run)], call.request.query_params))
 
     # -- conversations
 
@@ -278,8 +277,14 @@ class ResponsesService(DocumentService[Run]):
         conversation.items += added
         return added
 
+    def _given(self, run: Run) -> list[Fields]:
+        """Return the items of the request of a run, with the ids that they got when they were first asked for."""
+        if run.given is None:
+            run.given = self._stored(input_items(run.body))
+        return run.given
+
     def _stored(self, items: Iterable[Fields]) -> list[Fields]:
-        return [stored_item(self._items.resolved(item)) for item in items]
+        return [stored_item(self._items.resolved(item) if self.settings.strict else item) for item in items]
 
     def _found(self, run_id: str) -> Run:
         run = self.runs.get(run_id)

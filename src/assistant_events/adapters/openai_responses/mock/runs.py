@@ -123,8 +123,8 @@ def _text(part: dict[str, Any]) -> dict[str, Any]:
 class Run(DocumentRun[Prepared]):
     """One response."""
 
-    given: list[Fields]
-    """The items of the request, as they are stored."""
+    given: list[Fields] | None = None
+    """The items of the request as they are stored, once something has asked for them."""
 
     MODEL = "gpt-5.6"
     HEAD_EVENTS = 2
