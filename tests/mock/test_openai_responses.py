@@ -196,6 +196,42 @@ def test_items_that_a_conversation_has_renamed():
     assert [200, 200, 400] == statuses
 
 
+def test_an_item_without_its_reasoning_in_a_conversation():
+    """
+    The reasoning of an item may be in the conversation alone, as it may be in the response that a request continues.
+    """
+
+    async def main():
+        provider = anything({"thought": ["Hm"], "text": "Hi there"})
+        made = (await ask(provider, "POST", "/v1/conversations", {}, HEADERS)).document["id"]
+        first = (await ask(provider, "POST", PATH, body(conversation=made), HEADERS)).document
+        again = [first["output"][1], USER]
+        requests = body(again, conversation=made), body(again, previous_response_id=first["id"]), body(again)
+        return [(await ask(provider, "POST", PATH, each, HEADERS)).status for each in requests]
+
+    assert [200, 200, 400] == asyncio.run(main())
+
+
+def test_conversations_that_are_kept():
+    """
+    As many conversations are kept as runs, the oldest are removed first, and a reset removes all.
+    """
+
+    async def main():
+        provider = anything(max_runs=2)
+        made = [(await ask(provider, "POST", "/v1/conversations", {}, HEADERS)).document["id"] for _ in range(3)]
+
+        async def kept():
+            paths = [f"/v1/conversations/{each}" for each in made]
+            return [(await ask(provider, "GET", path, None, HEADERS)).status for path in paths]
+
+        before = await kept()
+        provider.reset()
+        return before, await kept()
+
+    assert ([404, 200, 200], [404, 404, 404]) == asyncio.run(main())
+
+
 def test_a_reference_to_nothing():
     """
     A mock that is not strict takes a reference to an item that it does not know, and a conversation keeps it.
