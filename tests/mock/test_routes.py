@@ -77,6 +77,7 @@ def test_slashes_that_are_too_many(target):
     [
         ("GET", "/", 404, "NOT_FOUND"),
         ("POST", "/v1beta/models/x:generateContent", 404, "NOT_FOUND"),
+        ("POST", "/v1beta/models", 405, "UNIMPLEMENTED"),
         ("POST", "/v7/interactions", 404, "NOT_FOUND"),
         ("GET", V1, 405, "UNIMPLEMENTED"),
         ("PUT", f"{V1}/v1_1", 405, "UNIMPLEMENTED"),
@@ -95,6 +96,19 @@ def test_what_there_is_not(method, target, status, name):
     assert status == exchange.status == exchange.document["error"]["code"]
     assert name == exchange.document["error"]["status"]
     assert exchange.document["error"]["message"]
+
+
+def test_models():
+    """
+    The models are the default one and those that fixtures name, as `client.models.list()` reads them.
+    """
+    provider = provider_of()
+    provider.add({"version": 1, "fixtures": [{"match": {"model": "gemini-3.6-pro"}, "answer": {"text": "Hi"}}]})
+    listed = asked(provider, "GET", "/v1beta/models")
+    one = asked(provider, "GET", "/v1beta/models/gemini-3.6-pro")
+
+    assert ["models/gemini-3.6-flash", "models/gemini-3.6-pro"] == [each["name"] for each in listed.document["models"]]
+    assert listed.document["models"][1] == one.document
 
 
 def test_deleting_what_is_not_there():

@@ -323,7 +323,7 @@ class DocumentService(MockService[_RunT]):
         async def models(request: Request) -> ASGIApp:
             return self.models(await self.read_call(request))
 
-        models_below = [f"{path}/{{name:path}}" for path in self.MODEL_PATHS]
+        models_below = [f"{path}/{{model_name:path}}" for path in self.MODEL_PATHS]
         handlers = [
             (self.PATHS, "POST", create),
             (self.COUNT_PATHS, "POST", count),
@@ -357,12 +357,10 @@ class DocumentService(MockService[_RunT]):
 
     def models(self, call: Call) -> ASGIApp:
         """Answer a request for one model, of any name, or for all: the default one, and those that fixtures name."""
-        name = call.request.path_params.get("name")
+        name = call.request.path_params.get("model_name")
         if name is not None:
             return json_response(self.model_document(name))
-        named = [fixture.match.model for fixture in self.catalog]
-        names = dict.fromkeys([self.RUN.MODEL, *[model for model in named if isinstance(model, str)]])
-        return json_response(self.model_list([self.model_document(name) for name in names]))
+        return json_response(self.model_list([*map(self.model_document, self.model_names(self.RUN.MODEL))]))
 
     def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
         """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""

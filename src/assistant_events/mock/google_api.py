@@ -30,10 +30,28 @@ STATUSES: Final[dict[int, str]] = {
 """Names of google.rpc.Code by HTTP status; of others below 500 `INVALID_ARGUMENT`, else `INTERNAL`."""
 
 
-def check_version(request: Request) -> None:
-    """Check the version in a path. Raises `ApiError`."""
+MODEL: Final = "gemini-3.6-flash"
+"""The model of an answer to a request that names none, as a lenient mock accepts."""
+
+
+def check_address(request: Request) -> None:
+    """Check version and method of a path. Raises `ApiError`."""
     if request.path_params["version"] not in VERSIONS:
         raise ApiError(404, f"unknown version of the API; known: {', '.join(VERSIONS)}")
+    if request.method == "POST" and "model_name" in request.path_params:
+        raise ApiError(404, f"POST {request.scope['path']}: no such method.")
+
+
+def model_document(name: str) -> dict[str, Any]:
+    """Return the document of a model, which is the same in both APIs."""
+    return {
+        "name": f"models/{name}",
+        "displayName": name,
+        "version": "001",
+        "inputTokenLimit": 1 << 20,
+        "outputTokenLimit": 1 << 16,
+        "supportedGenerationMethods": ["generateContent", "countTokens"],
+    }
 
 
 def error_response(error: ApiError) -> Response:

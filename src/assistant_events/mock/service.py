@@ -195,6 +195,11 @@ class MockService(ABC, Generic[_RunT]):
             raise ApiError(400, self.catalog.miss(facts, self._counts()), code=400, name="NO_FIXTURE")
         return found
 
+    def model_names(self, default: str) -> list[str]:
+        """Return the names in the list of models: the default one, and those that fixtures name."""
+        named = [fixture.match.model for fixture in self.catalog]
+        return [*dict.fromkeys([default, *[name for name in named if isinstance(name, str)]])]
+
     def _counts(self) -> dict[int, int]:
         return {index: served.count for index, served in enumerate(self._fixtures)}
 

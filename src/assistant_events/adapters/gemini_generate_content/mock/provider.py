@@ -7,7 +7,6 @@ from secrets import token_urlsafe
 from typing import Any, ClassVar, Final, cast, final
 
 import attrs
-from starlette.requests import Request
 from starlette.responses import Response
 
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
@@ -28,7 +27,7 @@ from assistant_events.mock.app import Api
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import Fixtures
-from assistant_events.mock.google_api import check_version, error_response, status_of_name
+from assistant_events.mock.google_api import check_address, error_response, model_document, status_of_name
 from assistant_events.mock.matching import RequestFacts, choose
 from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
@@ -122,14 +121,7 @@ class GenerateContentService(DocumentService[Run]):
 
     def model_document(self, name: str) -> dict[str, Any]:
         """Return the document of a model."""
-        return {
-            "name": f"models/{name}",
-            "displayName": name,
-            "version": "001",
-            "inputTokenLimit": 1 << 20,
-            "outputTokenLimit": 1 << 16,
-            "supportedGenerationMethods": ["generateContent", "countTokens"],
-        }
+        return model_document(name)
 
     def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the list of these documents of models."""
@@ -141,7 +133,7 @@ class GenerateContentService(DocumentService[Run]):
 
     def api(self) -> Api:
         """Return the HTTP interface."""
-        return attrs.evolve(super().api(), check=_check_address)
+        return attrs.evolve(super().api(), check=check_address)
 
     def frames_of(self, run: Run) -> FaultFrames:
         """Return the frames that faults use in a stream of a run."""
@@ -150,13 +142,6 @@ class GenerateContentService(DocumentService[Run]):
     def response_headers(self, run: Run) -> Mapping[str, str]:
         """Return the HTTP headers of an answer beside those of its type, and the type of an array."""
         return {"content-type": "application/json"} if run.is_array else {}
-
-
-def _check_address(request: Request) -> None:
-    """Check version and method of a path. Raises `ApiError`."""
-    check_version(request)
-    if request.method == "POST" and "name" in request.path_params:
-        raise ApiError(404, f"POST {request.scope['path']}: no such method.")
 
 
 def _called(call: Fields) -> tuple[object, object]:

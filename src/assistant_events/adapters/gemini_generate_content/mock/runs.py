@@ -18,7 +18,7 @@ from assistant_events.adapters.gemini_generate_content.vocabulary import block_r
 from assistant_events.adapters.json_fields import Fields, is_object, listed, mapping, mappings
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
-from assistant_events.mock.google_api import error_of_stream
+from assistant_events.mock.google_api import MODEL, error_of_stream
 from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
@@ -102,7 +102,7 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One answer. Its request has `model`, `stream` and `alt`, which are parts of the address, among its fields."""
 
-    MODEL = "gemini-3.6-flash"
+    MODEL = MODEL
     HEAD_EVENTS = 0
 
     def __init__(self, *given: Any, **options: Any) -> None:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsService
 from assistant_events.mock.app import Api
-from assistant_events.mock.google_api import STATUSES, check_version
+from assistant_events.mock.google_api import MODEL, STATUSES, check_address, model_document
 from assistant_events.mock.requests import ApiError, json_response
 
 _WORDS: Final[dict[int, str]] = {
@@ -86,6 +86,14 @@ def api_of(service: InteractionsService) -> Api:
     async def cancel(request: Request) -> ASGIApp:
         return await service.cancel(await service.read_call(request), request.path_params["id"])
 
+    async def models(request: Request) -> ASGIApp:
+        await service.read_call(request)
+        return json_response({"models": [*map(model_document, service.model_names(MODEL))]})
+
+    async def model(request: Request) -> ASGIApp:
+        await service.read_call(request)
+        return json_response(model_document(request.path_params["model_name"]))
+
     def preflight(request: Request) -> Mapping[str, str]:
         wanted = request.headers.get("access-control-request-headers")
         return _CORS if service.settings.strict or not wanted else {**_CORS, "access-control-allow-headers": wanted}
@@ -95,10 +103,12 @@ def api_of(service: InteractionsService) -> Api:
         ("/interactions/{id}/cancel", ("POST",), cancel),
         ("/interactions/{id}:cancel", ("POST",), cancel),
         ("/interactions/{id}", ("GET", "DELETE"), one),
+        ("/models", ("GET",), models),
+        ("/models/{model_name:path}", ("GET",), model),
     )
     return Api(
         routes=[(prefix + path, methods, handler) for prefix in _PREFIXES for path, methods, handler in table],
         error_response=error_response,
-        check=check_version,
+        check=check_address,
         preflight=preflight,
     )
