@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import number_of
-from assistant_events.adapters.json_fields import Fields, mappings, string
+from assistant_events.adapters.json_fields import Fields, array, is_object, mappings, string
 
 TextLike: TypeAlias = msg.TextPart | msg.ReasoningPart
 """A part that is a text of an item."""
@@ -52,14 +52,18 @@ class TextForms(dict[str, TextForm]):
 
         places = {(form.item, form.where) for form in forms.values()}
         self._at = {
-            place: {kind for kind, form in forms.items() if (form.item, form.where) == place} for place in places
+            place: [kind for kind, form in forms.items() if (form.item, form.where) == place] for place in places
         }
         """By type of an item and array, the types of the texts there."""
 
     def of(self, item: Fields) -> list[tuple[str, int, Fields]]:
-        """Return the texts of an item: the array of each, its place among the texts there, and its fields."""
+        """
+        Return the texts of an item: the array of each, its place among the texts there, and its fields.
+
+        A string in place of a text or of an array, as some servers have it, is a text of the first type there.
+        """
         found = [
-            (where, [part for part in mappings(item, where) if string(part, "type") in kinds])
+            (where, [part for part in self._read(item, where, kinds) if string(part, "type") in kinds])
             for where, kinds in self._kinds(item)
         ]
         return [(where, place, text) for where, texts in found for place, text in enumerate(texts)]
@@ -97,7 +101,17 @@ class TextForms(dict[str, TextForm]):
                 text |= {"type": kind, field: text.get(field, "") + part.text, **more_of(part, kind)}
         return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in self.arrays}
 
-    def _kinds(self, item: Fields) -> list[tuple[str, Collection[str | None]]]:
+    def _read(self, item: Fields, where: str, kinds: Sequence[str]) -> list[Fields]:
+        """Return the objects of an array, and strings as texts."""
+        given = item.get(where)
+        items = (given,) if isinstance(given, str) else array(item, where)
+        if not items or not kinds:
+            return []
+        kind, field = kinds[0], self[kinds[0]].field
+        texts = [{"type": kind, field: each} if isinstance(each, str) else each for each in items if each]
+        return [each for each in texts if is_object(each)]
+
+    def _kinds(self, item: Fields) -> list[tuple[str, Sequence[str]]]:
         """Return the arrays of an item, each with the types of the texts that it may have."""
         kind = string(item, "type") or ""
         return [(where, self._at.get((kind, where), ())) for where in self.arrays]

@@ -194,6 +194,17 @@ def test_tools_of_the_service():
     assert ([ASKED, model(T("Found.", SIG_2))], [(0, "unplaced")]) == encoded(USER, answered)
 
 
+@pytest.mark.parametrize("value", ["2 °C, rain", ["rain", 2], {"output": "rain"}, {}])
+def test_results_of_the_service_of_any_type(value):
+    """
+    The response of a tool is returned as it came, also where it is not the object that the service documents.
+    """
+    call, result = {"toolCall": SEARCH}, {"toolResponse": {**FOUND, "response": value}}
+    found, _ = encoded(USER, message(answer(call, result, T("Found."))), **SHOWN)
+
+    assert [ASKED, model(call, result, T("Found."))] == found
+
+
 # -- other models, other providers
 
 

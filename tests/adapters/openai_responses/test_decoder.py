@@ -511,6 +511,17 @@ class TestTexts:
         assert [("reasoning", ""), ("text", "")] == kinds(found)
         assert {"i": 1, "item_id": "msg_1", "status": "completed"} == state(found.parts[1])
 
+    @pytest.mark.parametrize("content", ["Hi there", ["Hi there"]])
+    def test_a_text_without_its_part(self, content):
+        """
+        A string in place of the content, or of a part in it, is the text; in a stream it is that of the deltas.
+        """
+        item = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
+        frames = [added(0, **{**item, "content": type(content)()}), delta("output_text", 0, "Hi there", content_index=0)]
+
+        assert "Hi there" == fold(DIALECT.decode_resource(response("completed", output=[item]), "m1")).last.text
+        assert [("text", "Hi there")] == kinds(message(stream([*frames, done(0, **item)])))
+
     def test_the_whole_text_wins(self):
         """
         A text that is repeated differently counts as repeated, and later deltas are late.

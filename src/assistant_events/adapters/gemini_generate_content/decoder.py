@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from assistant_events.adapters.base import DecoderBase, StepFacts
+from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
@@ -31,8 +32,7 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.json_pieces import JsonPieces
 from assistant_events.recorder.fragments import OpenFragment
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent
-from assistant_events.values.content import ContentInput
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, TextContent
 
 _FRAME = frozenset({*words.OF_RESPONSE, "candidates", "usageMetadata", "modelVersion", *words.DROPPED})
 _CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken", "logprobsResult", "citationMetadata"})
@@ -278,8 +278,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         call_kind, field = words.CALLS[kind]
         call_id = string(fields, "id") or None
         waiting = self._calls.get((call_kind, call_id or tool), [])
-        output: ContentInput = JsonContent(mapping(fields, field))
-        error = None
+        output, error = read_output(fields.get(field, {})), None
         if kind == "codeExecutionResult":
             output = TextContent(string(fields, field) or "")
             outcome = state["outcome"] = string(fields, "outcome") or "OUTCOME_UNSPECIFIED"

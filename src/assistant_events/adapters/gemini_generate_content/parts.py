@@ -12,11 +12,12 @@ from typing import Final, Literal, TypeAlias, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.items import ItemParts, items_of
 from assistant_events.adapters.json_fields import is_object, mapping, string
-from assistant_events.values import JsonContent, MediaContent, TextContent, thaw
+from assistant_events.values import MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
 PartKind: TypeAlias = Literal["part", "result"]
@@ -85,14 +86,13 @@ def media_part(media: MediaContent | msg.MediaPart) -> Item:
 
 def _result(call_kind: str, call: msg.ToolPart) -> Item:
     """Return the result of a call that the provider ran, as the decoder has read it."""
+    value = output_value(call)
+    if call_kind == "toolCall":
+        return {"toolType": call.name, "response": value}
     text = "".join([item.text for item in call.output if isinstance(item, TextContent)])
     if call_kind == "executableCode":
         code = None if call.error is None else call.error.code
         outcome = string(call.result_state, "outcome") or code or ("OUTCOME_FAILED" if call.error else "OUTCOME_OK")
         return {"outcome": outcome, "output": text}
-    match call.output:
-        case (JsonContent(value=value),) if is_object(value):
-            response = thaw(value)
-        case _:
-            response = {"output": text} if call.error is None else {"error": text or call.error.message}
-    return {"toolType" if call_kind == "toolCall" else "name": call.name, "response": response}
+    in_words = {"output": text} if call.error is None else {"error": text or call.error.message}
+    return {"name": call.name, "response": value if is_object(value) else in_words}
