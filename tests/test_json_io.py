@@ -291,18 +291,20 @@ def test_the_limit_is_one_of_depth(text):
 WRAPPERS = ['["]",%s]', '["\\\\","]",%s]', '["\\\\\\"]",%s]', '{"[{":0,"}]":%s}', '["é]\\n",0,%s]']
 
 
+AROUND = {"nothing": "", "small values": "[]," * 1_500, "a long value": f'"{"word " * 4_000}",'}
+
+
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 @pytest.mark.parametrize("limit", [64, 200])
-@pytest.mark.parametrize("siblings", [0, 1_500], ids=["narrow", "wide"])
-def test_brackets_inside_of_strings_are_no_levels(wrapper, limit, siblings):
+@pytest.mark.parametrize("beside", AROUND.values(), ids=AROUND)
+def test_brackets_inside_of_strings_are_no_levels(wrapper, limit, beside):
     """
     They neither hide the depth of a document that is deeper than the limit, nor add to that of one at the limit.
     """
     text = "0"
-    for _ in range(limit - (siblings > 0)):
+    for _ in range(limit - 1):
         text = wrapper.replace("%s", text)
-    if siblings:
-        text = f"[{'[],' * siblings}{text}]"
+    text = f"[{beside}{text}]"
     for document in (text, text.encode()):
         assert json.loads(text) == read_json(document, max_depth=limit)
         with pytest.raises(JsonError, match=f"^nested deeper than {limit - 1} levels$"):

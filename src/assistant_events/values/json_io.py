@@ -121,12 +121,11 @@ def fast_writer() -> Callable[[object], bytes]:
 
 
 def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:
-    if isinstance(data, str):
-        data = data.encode(errors="replace")
-    if data.count(b"[") + data.count(b"{") <= max_depth:
+    if _count(data, "[") + _count(data, "{") <= max_depth:
+        return
+    if _count(data, ",") * _VALUE_SIZE > len(data) and _deepest(data) <= max_depth:
         return
     level: list[Any] = [value] if isinstance(value, (dict, list)) else []
-    is_counted = False
     for _ in range(max_depth):
         level = [
             inner
@@ -136,15 +135,17 @@ def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:
         ]
         if not level:
             return
-        if len(level) > _MANY and not is_counted:
-            if _deepest(data) <= max_depth:
-                return
-            is_counted = True
     raise JsonError(f"nested deeper than {max_depth} levels")
 
 
-def _deepest(data: bytes) -> int:
+def _count(data: bytes | str, char: str) -> int:
+    return data.count(char) if isinstance(data, str) else data.count(char.encode())
+
+
+def _deepest(data: bytes | str) -> int:
     """Return at most how deep a valid document nests, a little more than it does."""
+    if isinstance(data, str):
+        data = data.encode(errors="replace")
     # Only the brackets outside of strings: pairs of quotes without a bracket between them are left out first.
     plain = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     kept = plain.translate(None, _OTHERS).replace(b'""', b"")
@@ -159,8 +160,8 @@ def _deepest(data: bytes) -> int:
 
 
 _OTHERS = bytes({*range(256)} - {*b'[]{}"'})
-_MANY = 1000
-"""With more objects and arrays on a level it takes less time to count the brackets of the document."""
+_VALUE_SIZE = 16
+"""Where values are shorter than this on average, it takes less time to count the brackets of a document than to walk."""
 
 _BLOCK = 64
 """How many brackets are counted at once."""
