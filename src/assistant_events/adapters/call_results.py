@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable
 from typing import Any, Final
 
 import attrs
@@ -113,6 +114,11 @@ def in_words(call: msg.ToolPart) -> tuple[v.Content, ...]:
     return sentence, *[item if isinstance(item, v.MediaContent) else v.TextContent(_text(item)) for item in call.output]
 
 
+def text_of(content: Iterable[v.Content]) -> str:
+    """Return the texts of *content*, a line each: JSON is sent as its text, and media have none."""
+    return "\n".join([_text(item) for item in content if not isinstance(item, v.MediaContent)])
+
+
 def _text(item: v.TextContent | v.JsonContent) -> str:
     return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()
 
@@ -127,5 +133,6 @@ __all__ = [
     "repairs",
     "result_content",
     "streamed_input",
+    "text_of",
     "with_input",
 ]

@@ -161,7 +161,7 @@ def _deepest(data: bytes | str) -> int:
 
 _OTHERS = bytes({*range(256)} - {*b'[]{}"'})
 _VALUE_SIZE = 16
-"""Where values are shorter than this on average, it takes less time to count the brackets of a document than to walk."""
+"""Where values are shorter than this on average, it takes less time to count the brackets than to walk the document."""
 
 _BLOCK = 64
 """How many brackets are counted at once."""

@@ -119,6 +119,7 @@ RESULTS = {
     "text": ("cold", {"output": "cold"}, []),
     "an object": (JsonContent({"t": [1]}), {"t": [1]}, []),
     "another JSON value": (JsonContent([1, None]), {"output": [1, None]}, []),
+    "a text and JSON": ((TextContent("cold"), JsonContent({"t": 1})), {"output": 'cold\n{"t":1}'}, []),
     "nothing": ((), {"output": ""}, []),
     "an image": (
         (TextContent("see"), MediaContent(media_type="image/png", data=b"\x89PNG")),

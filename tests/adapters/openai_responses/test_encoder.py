@@ -335,6 +335,11 @@ RESULTS = {
         [TextContent("22"), TextContent("sunny")],
         {"type": "function_call_output", "call_id": "call_1", "output": "22\nsunny"},
     ),
+    "text and JSON": (
+        call(0, "{}"),
+        [TextContent("22"), JsonContent({"sky": "clear"})],
+        {"type": "function_call_output", "call_id": "call_1", "output": '22\n{"sky":"clear"}'},
+    ),
     "image": (
         call(0, "{}"),
         [TextContent("See"), MediaContent(media_type="image/png", data=b"\0")],
@@ -366,6 +371,11 @@ RESULTS = {
         hosted(0, **LOCAL_SHELL),
         "a",
         {"type": "local_shell_call_output", "id": "call_l", "output": "a"},
+    ),
+    "local shell, text and JSON": (
+        hosted(0, **LOCAL_SHELL),
+        [TextContent("a"), JsonContent([1])],
+        {"type": "local_shell_call_output", "id": "call_l", "output": "a\n[1]"},
     ),
     "patch": (
         hosted(0, **PATCH_CALL),

@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import flag, is_object, mapping, string
 from assistant_events.history import DropReason, Policy
-from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw
+from assistant_events.values import Content, JsonContent, MediaContent, thaw
 
 NO_SIGNATURE: Final = b64encode(b"skip_thought_signature_validator").decode()
 """
@@ -85,12 +86,11 @@ class GeminiGenerateContentEncoder(EncoderBase):
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the content with a `functionResponse`: an object, or anything else as `output` or `error`."""
         media = [part for item in content if isinstance(item, MediaContent) and (part := self.content(item))]
-        texts = [item.text for item in content if isinstance(item, TextContent)]
         match call.output:
             case (JsonContent(value=value),) if not failed:
                 response = thaw(value) if is_object(value) else {"output": thaw(value)}
             case _:
-                response = {"error" if failed else "output": "\n".join(texts)}
+                response = {"error" if failed else "output": text_of(content)}
         call_id = None if call.message_id in self._without_ids else wire_id(call)
         named = {"name": call.name} if call_id is None else {"id": call_id, "name": call.name}
         more = {"parts": media} if media else {}

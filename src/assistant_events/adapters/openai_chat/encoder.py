@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import nine_characters, wire_id
+from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.data_urls import media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -98,9 +99,8 @@ class OpenAIChatEncoder(EncoderBase):
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message of a result: text; the wire has no mark of a failure."""
-        blocks = [block for item in content if (block := self.content(item)) is not None]
-        text = "\n".join([block["text"] for block in blocks if block["type"] == "text"])
-        media = [block for block in blocks if block["type"] != "text"]
+        text = text_of(content)
+        media = [block for item in content if isinstance(item, MediaContent) and (block := self.content(item))]
         item: Item = {"role": "tool", "tool_call_id": wire_id(call), "content": text}
         if string(call.state, "type") == "function_call":
             item = {"role": "function", "name": call.name, "content": text}

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.call_results import result_content
+from assistant_events.adapters.call_results import result_content, text_of
 from assistant_events.adapters.data_urls import IMAGES, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import json_array, mapping, string
@@ -78,7 +78,7 @@ class OpenAIResponsesEncoder(EncoderBase):
         """Return the item of a result, whose type is that of the call."""
         kind = words.TOOLS[words.TOOLS.kind_of(call)].answer
         call_id = wire_id(call) or call.call_id
-        text = "\n".join([item.text for item in content if isinstance(item, TextContent)])
+        text = text_of(content)
         item: Item = {"type": kind, "call_id": call_id}
         item |= {key: thaw(call.state[key]) for key in ("caller",) if key in call.state}
         match kind:
@@ -98,7 +98,7 @@ class OpenAIResponsesEncoder(EncoderBase):
                 image = self.content(_screenshots(content)[-1]) or {}
                 shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
                 return {**item, "output": {"type": "computer_screenshot", **shown}}
-            case _ if all(isinstance(each, TextContent) for each in content):
+            case _ if not any(isinstance(each, MediaContent) for each in content):
                 return {**item, "output": text}  # not all servers of this wire take an array
             case _:
                 return {**item, "output": self.result_value(content)}
