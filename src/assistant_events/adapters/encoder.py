@@ -18,11 +18,11 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.call_ids import assign_call_ids, wire_id
-from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, with_input
+from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, text_of, with_input
 from assistant_events.adapters.compaction import since_compaction
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
-from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, select
+from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, Selection, select
 
 EncodeMode: TypeAlias = Literal["auto", "chained", "full"]
 """
@@ -225,8 +225,7 @@ class EncoderBase(ABC):
         """Return content as a block; `None` when a request cannot have it. JSON is sent as JSON text."""
         if isinstance(content, v.MediaContent):
             return self.media_block(content)
-        text = content.text if isinstance(content, v.TextContent) else v.write_json(content.value).decode()
-        return self.text_block(text)
+        return self.text_block(text_of((content,)))
 
     def text_block(self, text: str) -> Item | None:
         """Return a text as a block: by default one of the type `text`."""
@@ -480,9 +479,13 @@ class EncoderBase(ABC):
         held = tuple([item for item in content if self.result_content(item) is not None])
         return self.result_item(call, held or (v.TextContent(""),), failed=is_failed(call)), held == content
 
+    def selected(self, message: msg.Message) -> Selection:
+        """Return what may be sent of a message."""
+        return select([message], self.target, policy=self._policy, strip=self.strip)
+
     def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""
-        selection = select([message], self.target, policy=self._policy, strip=self.strip)
+        selection = self.selected(message)
         items: list[Item] = []
         drops = list(selection.drops)
         for kept in selection.messages:
@@ -495,7 +498,7 @@ class EncoderBase(ABC):
         return EncodedMessage(items, [], drops)
 
     def _answer(self, message: msg.AssistantMessage) -> EncodedMessage:
-        selection = select([message], self.target, policy=self._policy, strip=self.strip)
+        selection = self.selected(message)
         [kept], [places] = selection.messages, selection.places
         assert isinstance(kept, msg.AssistantMessage)
         drops = list(selection.drops)
@@ -583,15 +586,12 @@ def _messages(transcript: msg.Transcript | Iterable[msg.Message]) -> tuple[msg.M
     return messages
 
 
-def _is_newer(messages: Iterable[msg.Message], answer: msg.Message) -> bool:
+def _is_newer(messages: Sequence[msg.Message], answer: msg.Message) -> bool:
     """Return whether something in *messages* ended after *answer* started, which was asked for without it."""
     if answer.times is None or answer.times.started is None:
         return False  # not known
-    times: list[msg.Times | None] = []
-    for message in messages:
-        times.append(message.times)
-        if isinstance(message, msg.AssistantMessage):
-            times += [call.times for call in message.tool_calls]
+    calls = [call for message in messages for call in getattr(message, "tool_calls", ())]
+    times: list[msg.Times | None] = [each.times for each in (*messages, *calls)]
     started = answer.times.started
     return any(each is not None and each.ended is not None and each.ended > started for each in times)
 

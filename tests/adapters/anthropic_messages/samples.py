@@ -73,6 +73,11 @@ SAMPLES = {
         *(B(0, "connector_text", text="So ", signature=""), T(0, "it "), T(0, "went"), S(0, "EqQB"), X(0)),
         *text(1, "Hm."),
     ),
+    "unknown block with its own deltas": answer(
+        B(0, "connector_text", connector_text="", signature=""),
+        *[D(0, "connector_text_delta", connector_text=words) for words in ("It ", "went")],
+        *(S(0, "EqQB"), X(0)),
+    ),
     "fallback without a stop": answer(B(0, "fallback", to={"model": "b"}), *text(1, "Hello")),
     "fallback behind a call": answer(*tool(0), B(1, "fallback", to={"model": "b"}), X(1), *text(2, "Hello")),
     "fallback": answer(

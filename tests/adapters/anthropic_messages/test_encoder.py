@@ -5,17 +5,20 @@ What the Messages API takes back: order, signatures, results, and what must not 
 import pytest
 
 from assistant_events import ErrorInfo, Origin, Transcript, UserMessage, fold
-from assistant_events.testing import Call
+from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent
 
 from .notation import (
     DIALECT,
+    END,
     MODEL,
     B,
     D,
+    E,
     H,
     J,
+    K,
     M,
     S,
     X,
@@ -80,6 +83,7 @@ SENT = {
         block("fallback", **{"from": {"model": "a"}, "to": {"model": "b"}, "trigger": {"type": "refusal"}}),
         block("text", text="Hello"),
     ],
+    "unknown block with its own deltas": [block("connector_text", connector_text="It went", signature="EqQB")],
     "unknown block of text": [
         block("connector_text", text="So it went", signature="EqQB"),
         block("text", text="Hm."),
@@ -649,3 +653,69 @@ def test_a_result_of_a_call_that_did_not_pause():
         ("assistant", ["web_search_tool_result", "text"]),
     ] == [(each["role"], [block["type"] for block in each["content"]]) for each in messages[1:]]
     assert [] == drops
+
+
+CODE = {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}
+RAN = result(0, content={"type": "code_execution_result", "stdout": "4"}, type="code_execution_tool_result")
+STEP = stream(
+    M(),
+    *tool(0, "srvtoolu_1", "code_execution", '{"code":"f()"}', "server_tool_use"),
+    *tool(1, "toolu_1", caller=CODE),
+    K("tool_use"),
+    END,
+)
+CALLS_OF_CODE = {
+    "its results": ([], ["server_tool_use", "tool_use srvtoolu_1", "tool_result"]),
+    "another call": (
+        [stream(M(), *tool(0, "toolu_2", caller=CODE), K("tool_use"), END)],
+        ["server_tool_use", "tool_use srvtoolu_1", "tool_result", "tool_use srvtoolu_1", "tool_result"],
+    ),
+    "an attempt that failed": (
+        [stream(M(), E())],
+        ["server_tool_use", "tool_use srvtoolu_1", "tool_result"],
+    ),
+    "the result of the code": (
+        [answer(*RAN, *text(1, "4"))],
+        ["server_tool_use", "tool_use srvtoolu_1", "tool_result", "code_execution_tool_result", "text"],
+    ),
+    "a prompt": (["And?"], ["tool_use", "tool_result", "text"]),
+    "the result of the code and a cut": (
+        [stream(M(), *RAN, *text(1, "4"), E()), "And?"],
+        ["tool_use", "tool_result", "text", "text"],
+    ),
+    "a text and a cut": ([stream(M(), *text(0, "So"), E())], ["tool_use", "tool_result", "text"]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS_OF_CODE)
+def test_calls_of_code(name):
+    """
+    Code that the provider runs continues after the results of the calls that it made, and is sent until its own result
+    has come. Where that cannot come any more, it is left out, and its calls have no caller, which would be refused.
+    """
+    later, expected = CALLS_OF_CODE[name]
+    transcript = Transcript()
+    for number, each in enumerate([STEP, *later], 1):
+        if isinstance(each, str):
+            transcript = fold([prompt(each, message_id=f"u{number}")], start=transcript)
+            continue
+        answered = DIALECT.decoder(f"a{number}")
+        transcript = fold([*answered.feed(each), *answered.close()], start=transcript)
+        transcript = fold([call.succeed("2") for call in transcript.pending_tool_calls], start=transcript)
+    messages, _ = encoded(USER, *transcript.messages)
+    blocks = [block for message in messages[1:] for block in message["content"]]
+
+    assert expected == [" ".join([each["type"], *each.get("caller", {}).values()][:3:2]) for each in blocks]
+
+
+def test_a_result_of_another_model():
+    """
+    It is left out with the call that it answers.
+    """
+    first = message(answer(*tool(0, **SERVER), *tool(1, "toolu_1"), stop_reason="tool_use"))
+    asked = fold([first.tool_calls[1].succeed("ok")], start=Transcript(messages=(first,)))
+    later = fold(DIALECT.decoder("a2").feed(answer(*result(0, content=SEARCH), *text(1, "Here."))), start=asked)
+    messages, drops = encoded(USER, *later.messages, model="claude-3-7-sonnet-20250219")
+
+    assert ["tool_use", "tool_result", "text"] == [block["type"] for each in messages[1:] for block in each["content"]]
+    assert {(0, "unanswered"), (0, "other-model")} <= set(drops)

@@ -517,7 +517,10 @@ class TestTexts:
         A string in place of the content, or of a part in it, is the text; in a stream it is that of the deltas.
         """
         item = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
-        frames = [added(0, **{**item, "content": type(content)()}), delta("output_text", 0, "Hi there", content_index=0)]
+        frames = [
+            added(0, **{**item, "content": type(content)()}),
+            delta("output_text", 0, "Hi there", content_index=0),
+        ]
 
         assert "Hi there" == fold(DIALECT.decode_resource(response("completed", output=[item]), "m1")).last.text
         assert [("text", "Hi there")] == kinds(message(stream([*frames, done(0, **item)])))

@@ -273,8 +273,11 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _on_raw_delta(self, block: _Block, field: str, delta: Fields) -> None:
         """Put a delta into a block that is kept raw: text to its text, in place of its fields, or beside them."""
-        text, kind = string(delta, field), string(delta, "type")
-        if text is not None and field in ("text", "thinking"):
+        kind = string(delta, "type")
+        if kind == f"{block.kind}_delta":  # its own, such as connector_text_delta
+            field = next((key for key in delta if key != "type" and isinstance(block.fields.get(key), str)), field)
+        text = string(delta, field)
+        if text is not None and field in ("text", "thinking", *block.fields):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
         elif block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
             self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})

@@ -19,8 +19,9 @@ from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
+from assistant_events.adapters.pending_results import unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.values import Content, FinishReason, MediaContent
+from assistant_events.values import Content, MediaContent
 
 
 class AnthropicMessagesEncoder(EncoderBase):
@@ -38,10 +39,8 @@ class AnthropicMessagesEncoder(EncoderBase):
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")
 
     def prepare(self) -> None:
-        """Look for results in later answers."""
-        self._answers = [message for message in self.messages if isinstance(message, msg.AssistantMessage)]
-        blocks = [mapping(part.state, "block") for message in self._answers for part in message.parts]
-        self._results = {string(block, "tool_use_id") for block in blocks}
+        """Find the calls of the provider that nothing answers."""
+        self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
 
     # -- the request
 
@@ -75,6 +74,9 @@ class AnthropicMessagesEncoder(EncoderBase):
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
         blocks = [block for block in content_blocks(message, "i", write_block) if block.get("text") != ""]
+        for block in blocks:
+            if not self._has_caller(block):
+                del block["caller"]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
@@ -101,7 +103,7 @@ class AnthropicMessagesEncoder(EncoderBase):
                 return DropReason.EMPTY  # null is a compaction that failed, an empty text is refused
             case msg.ToolPart(name="advisor", provider_executed=True) if not self._declares("advisor"):
                 return DropReason.UNPLACED
-            case msg.ToolPart(provider_executed=True) if not has_result(part) and not self._is_awaited(part):
+            case msg.ToolPart(provider_executed=True) if (part.message_id, part.call_id) in self._unanswered:
                 return DropReason.UNANSWERED
             case _:
                 return super().unsendable(part)
@@ -117,14 +119,16 @@ class AnthropicMessagesEncoder(EncoderBase):
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}
 
+    def has_place(self, part: msg.Part) -> bool:
+        """Return whether all state of a part is sent."""
+        return super().has_place(part) and self._has_caller(part.state)
+
+    def _has_caller(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether the call is sent from whose code another was made, if any: else the service answers 400."""
+        return string(mapping(fields, "caller"), "tool_id") not in self._unanswered.values()
+
     def _declares(self, tool: str) -> bool:
         return any((string(each, "type") or "").startswith(tool) for each in mappings(self.body, "tools"))
-
-    def _is_awaited(self, call: msg.ToolPart) -> bool:
-        """Return whether the result of a call of the provider is in a later answer, or will be in the next one."""
-        last = self._answers[-1]
-        is_last = call.message_id == last.id and last.finish_reason in (FinishReason.PAUSE, FinishReason.TOOL_CALLS)
-        return is_last or wire_id(call) in self._results
 
 
 def _outlives_model(part: msg.Part) -> bool:
@@ -132,6 +136,10 @@ def _outlives_model(part: msg.Part) -> bool:
     if isinstance(part, msg.ToolPart):
         return part.provider_executed and has_result(part)
     return not isinstance(part, msg.ReasoningPart) and _block_type(part) != "connector_text"
+
+
+def _answered_id(part: msg.Part) -> str | None:
+    return string(mapping(part.state, "block"), "tool_use_id")
 
 
 def _block_type(part: msg.Part) -> object:
