@@ -6,6 +6,7 @@ A code that is not in the table is kept in `ErrorInfo.code`; the kind is then th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
@@ -39,6 +40,10 @@ _CODE_LIMIT: Final = 1 << 31
 
 _TEXT_LIMIT: Final = 500
 """Longest text of a body that becomes a message, in characters. Proxies answer with pages of HTML and logs."""
+
+_STATUS: Final = re.compile("[1-5][0-9]{2}")
+_NOTHING: Final = frozenset({"None", "null"})
+"""Words that are no code. LiteLLM writes None and the HTTP status as text (its chunks of errors, 2026-08)."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
@@ -99,7 +104,7 @@ class ErrorTable:
 
             status: HTTP status of the response; `None` when the error did not come as one.
         """
-        words = [word for key in self.fields if (word := string(error, key))]
+        words = [word for key in self.fields if (word := string(error, key)) and word not in _NOTHING]
         number = self._number(error)
         if status is None and number is not None and number >= 100 and not self.numbers:
             status = number
@@ -127,8 +132,8 @@ class ErrorTable:
 
             headers: Headers of the response, names in lower case.
 
-            body: `{"error": {…}}`, `{"error": "text"}`, `{"message": "text"}`, `{"detail": "text"}`, an array of one of
-                them, or plain text.
+            body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail` or, of AWS, `Message`, an array
+                of one of them, or plain text.
         """
         error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
@@ -151,7 +156,9 @@ class ErrorTable:
         return key == "message" or (key in self.fields and (not isinstance(value, str) or value in ("", code)))
 
     def _number(self, error: Fields) -> int | None:
-        numbers = [integer(error, key) for key in self.fields]
+        words = [string(error, key) or "" for key in self.fields]
+        statuses = [int(word) for word in words if _STATUS.fullmatch(word)]
+        numbers = [*[integer(error, key) for key in self.fields], *statuses]
         return next((number for number in numbers if number is not None and abs(number) < _CODE_LIMIT), None)
 
     def _kind(self, words: list[str], number: int | None, status: int | None) -> ErrorKind:
@@ -169,6 +176,8 @@ class ErrorTable:
         if error.code is None:
             yield rest
             return
+        if _STATUS.fullmatch(error.code):
+            yield {first: int(error.code), **rest}
         yield {first: error.code, **rest}
         digits = error.code.removeprefix("-")
         if digits.isdecimal() and digits.isascii() and len(digits) < 11:
@@ -226,8 +235,9 @@ def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
 
 def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     """Return the error object of a document that is an error, see `ErrorTable.read_http`; empty when it is none."""
-    if string(document, "detail") and not string(document, "message"):
-        document = {**others(document, {"detail"}), "message": document["detail"]}
+    for key in ("detail", "Message") if not string(document, "message") else ():
+        if string(document, key):
+            document = {**others(document, {key}), "message": document[key]}
     return error_of(document, beside) or (document if string(document, "message") else {})
 
 

@@ -23,7 +23,7 @@ from assistant_events.events import EVENT_TYPES, Event
 from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing import conservation, round_trips
 from assistant_events.testing.mutations import mutated
-from assistant_events.testing.sample import MESSAGE_ID, Sample, require
+from assistant_events.testing.sample import MESSAGE_ID, Sample, SampleFrame, leaves, require
 from assistant_events.values import ErrorInfo, ErrorKind
 
 _Request: TypeAlias = Mapping[str, Any]
@@ -31,6 +31,9 @@ _Request: TypeAlias = Mapping[str, Any]
 
 _CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
 """A body that was cut is closed with an error: without one, an adapter may take the end of the body for a valid end."""
+
+_LEARNED: Final = 8
+"""After how many equal frames a decoder has learned their shape."""
 
 _REPEATED_FRAMES: Final = 32
 """How many frames of a stream are repeated at most."""
@@ -196,14 +199,36 @@ class Trial(Sample):
         strange: tuple[Fields, ...] = ({}, {"type": 1}, {"steps": None, "choices": "x", "object": []})
         for document in strange:
             try:
-                detect(document)
+                is_known = detect(document)
             except Exception as error:
                 raise AssertionError(f"{self.dialect.name}: detect raised {error!r} for {document!r}") from error
+            require(not is_known, f"{self.dialect.name}: detect knows {document!r}, which is of no dialect")
         first = list(islice(self._documents(), 3))
         require(
             not first or any(detect(document) for document in first),
             f"{self.name}: detect knows none of the first {len(first)} frames",
         )
+
+    def check_fast_path(self) -> None:
+        """Repeat frames, among them others of their shape: the fast path gives the same as the plain one."""
+        shapes: dict[object, list[SampleFrame]] = {}
+        for frame in self.frames:
+            shapes.setdefault((frame.name, frozenset([path for path, _ in leaves(frame.document)])), []).append(frame)
+        for first, *others in shapes.values():
+            body = [self.body[frame.start : frame.end] for frame in (first, *others[:1], *others[-1:])]
+            repeated = body[0] * _LEARNED + b"".join(body) * 2 + body[-1] * _LEARNED
+            changed = self.body[: first.start] + repeated + self.body[first.end :]
+            ways = [self._outcome(changed, fast=fast) for fast in (True, False)]
+            require(
+                ways[0] == ways[1],
+                f"{self.name}, the frame of bytes {first.start} to {first.end} repeated: "
+                f"without the fast path the same bytes give other events",
+            )
+
+    def _outcome(self, body: bytes, *, fast: bool) -> object:
+        decoder = self.decoder(fast=fast)
+        events = decoder.feed(body) + decoder.close()
+        return events, decoder.error, decoder.notes, decoder.notes_left_out
 
     def check_splits(self) -> None:
         """Cut it anywhere: however the bytes are cut, the transcript and the durable events are the same."""
@@ -431,6 +456,7 @@ _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     Trial.check_repeats,
     Trial.check_splits,
     Trial.check_cutting,
+    Trial.check_fast_path,
 )
 """What is tried after everything else, because it decodes each stream many times."""
 

@@ -5,9 +5,11 @@ What is sent and written: requests, streams and documents, of a sample and of ot
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Final
+from itertools import pairwise
+from typing import Any, Final, cast
 
 import attrs
 
@@ -25,7 +27,13 @@ from assistant_events.testing.builders import Call, answer, compaction, error, p
 from assistant_events.testing.sample import MESSAGE_ID, Sample, named, opaque_strings, parts_of, require, strings
 
 _MODEL: Final = "check-1"
-_MARK: Final = "output-of-this-call-{}"
+_MARK: Final = "output-of-this-call-{}-{}"
+_IDS: Final = re.compile(r"(^id|_id|Id)$")
+"""Names of fields with the id of a call, of most wires."""
+
+_SHORT: Final = 5
+"""Shorter texts occur in others by chance."""
+
 _OPAQUE: Final = 16
 """Length from which on a string of state is looked for in a request."""
 
@@ -60,18 +68,22 @@ def check_encoder(sample: Sample) -> None:
         return
     body = _body(sample)
     own = Sample(sample.dialect, sample.name, sample.body, request=body)
-    marks: dict[str, str] = {}
-    answered: list[Event] = [*prompt_events("u0"), *own.events]
-    for message in own.answers:
-        for call in message.tool_calls:
-            if not call.settled and not call.provider_executed and message.status is msg.MessageStatus.COMPLETED:
-                marks[call.call_id] = _MARK.format(len(marks))
-                answered.append(call.succeed(marks[call.call_id]))
-    answered += prompt_events("u9")
     origin = next((message.origin for message in own.answers), None)
     provider = None if origin is None else origin.provider
-    encoded = _encoded(sample, encode, answered, body, provider=provider, mode="full")
-    _check_results(sample, encoded, answered, marks)
+    calls = [call for message in own.answers for call in message.tool_calls if _is_for_app(message, call)]
+
+    def answer_with(what: str) -> tuple[Encoded, list[Event]]:
+        marks = {call.call_id: [_MARK.format(at, each) for each in "abc"] for at, call in enumerate(calls)}
+        results = [_OUTPUTS[what](call, *marks[call.call_id]) for call in calls]
+        events = [*prompt_events("u0"), *own.events, *results, *prompt_events("u9")]
+        encoded = _encoded(sample, encode, events, body, where=what, provider=provider, mode="full")
+        _check_results(sample, encoded, events, marks, what)
+        return encoded, events
+
+    encoded, answered = answer_with("")
+    for what in _OTHER_OUTPUTS if calls else ():
+        answer_with(what)
+    _check_order(sample, encoded, answered)
     if origin is not None:
         _check_state(sample, encoded, answered, origin)
     open_calls = _encoded(sample, encode, [*prompt_events("u0"), *own.events], body, provider=provider, mode="full")
@@ -154,19 +166,76 @@ def _encoded(
     return found
 
 
-def _check_results(sample: Sample, encoded: Encoded, events: Sequence[Event], marks: Mapping[str, str]) -> None:
+def _is_for_app(message: msg.AssistantMessage, call: msg.ToolPart) -> bool:
+    return not call.settled and not call.provider_executed and message.status is msg.MessageStatus.COMPLETED
+
+
+_OUTPUTS: Final[Mapping[str, Callable[[msg.ToolPart, str, str, str], Event]]] = {
+    "": lambda call, one, two, three: call.succeed(f"{one} {two} {three}"),
+    ", several contents": lambda call, one, two, three: call.succeed(
+        [v.TextContent(one), v.JsonContent({"k": two}), v.TextContent(three)]
+    ),
+    ", failed calls": lambda call, one, two, three: call.fail(
+        error("tool", one), output=[v.TextContent(two), v.JsonContent({"k": three})]
+    ),
+}
+"""By what they are, the results of the app, which have three texts each."""
+
+_OTHER_OUTPUTS: Final = [what for what in _OUTPUTS if what]
+
+
+def _check_results(
+    sample: Sample, encoded: Encoded, events: Sequence[Event], marks: Mapping[str, Sequence[str]], what: str
+) -> None:
+    """Check that each text of each result is in the body once, behind its call and with the id of it."""
     texts = strings(encoded.body)
+    holders = list(_holders(encoded.body))
     for message in fold(events).messages:
         for at, part in enumerate(getattr(message, "parts", ())):
-            mark = marks.get(part.call_id) if isinstance(part, msg.ToolPart) else None
+            known = marks.get(part.call_id, ()) if isinstance(part, msg.ToolPart) else ()
             dropped = [drop for drop in encoded.drops if (drop.message_id, drop.part) == (message.id, at)]
-            if mark is not None:
+            is_out = any(drop.whole for drop in dropped)
+            where = f"{sample.name}{what}: the result of call {getattr(part, 'call_id', '')!r}"
+            for mark in known:
                 found = sum([text.count(mark) for text in texts])
-                is_out = any(drop.whole for drop in dropped)
+                require(found == (0 if is_out else 1), f"{where} is in the request {found} times")
+            if known and not is_out:
+                ids = next((ids for ids, inside in reversed(holders) if ids and _has(inside, known[0])), [])
+                others = {each for ids, inside in holders if not _has(inside, known[0]) for each in ids}
                 require(
-                    found == (0 if is_out else 1),
-                    f"{sample.name}: the result of call {part.call_id!r} is in the request {found} times",
+                    not ids or not others.isdisjoint(ids),
+                    f"{where} has the id {ids[:1]}, which nothing else in the request has",
                 )
+
+
+def _check_order(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:
+    """Check that prompts and texts are in the body in their order."""
+    texts = "\x00".join(strings(encoded.body))
+    said = [
+        part.text
+        for message in fold(events).messages
+        for part in (message.content if isinstance(message, msg.UserMessage) else getattr(message, "parts", ()))
+        if isinstance(part, (v.TextContent, msg.TextPart)) and len(part.text) > _SHORT
+    ]
+    places = [(texts.find(text), text) for text in said if texts.count(text) == 1]
+    for (before, first), (after, second) in pairwise(places):
+        require(before < after, f"{sample.name}: {second[:40]!r} is in the request before {first[:40]!r}")
+
+
+def _holders(value: object) -> Iterator[tuple[list[str], object]]:
+    """Yield the objects of a body, outer ones first, each with the ids that it has itself."""
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, object]", value)
+        yield [each for key, each in fields.items() if _IDS.search(key) and isinstance(each, str)], fields
+        for each in fields.values():
+            yield from _holders(each)
+    elif isinstance(value, (list, tuple)):
+        for each in cast("list[object]", value):
+            yield from _holders(each)
+
+
+def _has(value: object, text: str) -> bool:
+    return any(text in each for each in strings(value))
 
 
 def _check_state(sample: Sample, encoded: Encoded, events: Sequence[Event], origin: v.Origin) -> None:
@@ -326,6 +395,10 @@ def check_resource(sample: Sample) -> None:
     for what, expected in _outline(answers[0]).items():
         found = _outline(message)[what]
         require(found == expected, f"{sample.name}: read from its document the answer has other {what}: {found!r:.200}")
+    detect = sample.dialect.detect
+    require(
+        detect is None or detect(write(answers[0])), f"{sample.name}: detect does not know the document of the answer"
+    )
     kept = "\x00".join(strings(json.loads(dumps(message))))
     lost = [text for part in answers[0].parts for _, text in opaque_strings(part, _OPAQUE) if text not in kept]
     require(not lost, f"{sample.name}: the document of the answer has lost the state {lost[:1]}")
@@ -333,12 +406,20 @@ def check_resource(sample: Sample) -> None:
 
 def _outline(message: msg.AssistantMessage) -> dict[str, object]:
     """Return what stream and document of an answer have both; how its parts are cut may differ."""
+    texts = [part for part in message.parts if isinstance(part, msg.TextPart)]
+    executed = [call for call in message.tool_calls if call.provider_executed]
     return {
         "text": sorted(message.text),
         "reasoning": sorted(message.reasoning),
         "calls": [(call.name, call.call_id, call.input or {}) for call in message.tool_calls],
         "finish reasons": (message.finish_reason, message.raw_finish_reason),
         "usage": message.usage,
+        "citations": [attrs.evolve(cited, start=None, end=None) for text in texts for cited in text.citations],
+        "results of the provider": [(call.call_id, call.status, call.output, call.error) for call in executed],
+        "media": [attrs.evolve(part, state=v.State()) for part in message.parts if isinstance(part, msg.MediaPart)],
+        "details": message.details,
+        "state of the message": message.state,
+        "run": message.run,
     }
 
 
@@ -384,6 +465,12 @@ def check_http_error(dialect: Dialect) -> None:
                 body not in (b"", b"null") or expected is None or found.kind in expected,
                 f"{where} is of kind {str(found.kind)!r}, expected {' or '.join(sorted(expected or ()))}",
             )
+
+    for status in (429, 503):
+        found = read(status, {"retry-after": "7"}, b"")
+        where = f'{dialect.name}: http_error({status}, {{"retry-after": "7"}}, b"")'
+        require(found.retry_after_s == 7, f"{where} may be retried after {found.retry_after_s} s, expected 7 s")
+        require(found.retryable is True, f"{where} has retryable={found.retryable}, expected True")
 
 
 def _json(document: Mapping[str, Any]) -> bytes:

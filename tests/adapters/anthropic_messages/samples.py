@@ -75,7 +75,7 @@ SAMPLES = {
     ),
     "unknown block with its own deltas": answer(
         B(0, "connector_text", connector_text="", signature=""),
-        *[D(0, "connector_text_delta", connector_text=words) for words in ("It ", "went")],
+        *[D(0, "connector_text_delta", connector_text=words) for words in ("It went ", "on and on")],
         *(S(0, "EqQB"), X(0)),
     ),
     "fallback without a stop": answer(B(0, "fallback", to={"model": "b"}), *text(1, "Hello")),

@@ -98,7 +98,7 @@ PARTS = {
         ("text", "Hello", {}),
     ],
     "unknown block with its own deltas": [
-        ("opaque", {"block": {"type": "connector_text", "connector_text": "It went", "signature": "EqQB"}}),
+        ("opaque", {"block": {"type": "connector_text", "connector_text": "It went on and on", "signature": "EqQB"}}),
     ],
     "unknown block of text": [
         ("opaque", {"block": {"type": "connector_text", "text": "So it went", "signature": "EqQB"}}),

@@ -83,7 +83,9 @@ SENT = {
         block("fallback", **{"from": {"model": "a"}, "to": {"model": "b"}, "trigger": {"type": "refusal"}}),
         block("text", text="Hello"),
     ],
-    "unknown block with its own deltas": [block("connector_text", connector_text="It went", signature="EqQB")],
+    "unknown block with its own deltas": [
+        block("connector_text", connector_text="It went on and on", signature="EqQB")
+    ],
     "unknown block of text": [
         block("connector_text", text="So it went", signature="EqQB"),
         block("text", text="Hm."),
