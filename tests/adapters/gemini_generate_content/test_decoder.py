@@ -386,6 +386,18 @@ def test_a_missing_end_of_the_arguments():
         assert nameless(1, "f", {"a": "x"}) == parts(body)[0]
 
 
+def test_arguments_of_a_call_that_is_not_open():
+    """
+    Pieces with the id of another call are none of the open one, which keeps its own.
+    """
+    stranger = {"functionCall": {"id": "fc9", "partialArgs": [{"jsonPath": "$.b", "numberValue": 2}]}}
+    body = answer(F("f", id="fc1", willContinue=True), P("$.a", numberValue=1), stranger)
+    found = fold(events(body)).last
+
+    assert [{"a": 1}] == [call.input for call in found.tool_calls]
+    assert [stranger] == [thaw(part.state["part"]) for part in found.parts[1:]]
+
+
 def test_an_argument_without_a_place():
     """
     It is left out, with a note; the others stay.

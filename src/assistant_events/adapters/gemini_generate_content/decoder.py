@@ -241,8 +241,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _continues_call(self, fields: Fields, state: Fields) -> bool:
         """Return whether a call is more of the open one: without a name, or with its id again."""
-        if self._call is not None and (call_id := string(fields, "id")) and call_id == string(self._call[1], "id"):
-            return True
+        given, opened = string(fields, "id"), self._call and string(self._call[1], "id")
+        if given and opened:
+            return given == opened
         return not string(fields, "name") and (self._call is not None or not (fields or state))
 
     def _on_arguments(self, fields: Fields, state: dict[str, Any]) -> None:

@@ -117,7 +117,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Fields that the decoder does not keep."""
 
-OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata")
+OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "sdk_http_response")
 """Fields of a chunk that the official client has dumped in snake_case."""
 
 _WORD: Final = re.compile(r"[A-Z0-9_]+")
