@@ -108,9 +108,11 @@ class CallForms(dict[str, CallForm]):
         self.outputs = {form.answer: form.output for form in self.values() if form.answer}
         """By type of an item with the result of a call, the field of the result."""
 
+        self._answered = {form.answer: kind for kind, form in self.items() if form.answer}
+
     def kind_of(self, call: msg.ToolPart) -> str:
-        """Return the type of the item of a call: that in its state."""
-        kind = string(call.state, "type") or ""
+        """Return the type of the item of a call: that in its state, or the one that its result answers."""
+        kind = string(call.state, "type") or self._answered.get(string(call.result_state, "type") or "", "")
         return kind if kind in self else self._first[call.provider_executed]
 
 

@@ -65,8 +65,14 @@ class OpenItem:
 
     ended: bool = False
 
+    moves: bool = False
+    """Whether it is a part whose index changes with every event (vLLM)."""
+
+    address: str = ""
+    """The id that events about an item without one have."""
+
     awaits: str = ""
-    """Type of the item that is to bring the result of a call; empty when none is."""
+    """Type of the item that may bring the result of a call, of the app too (Databricks); empty when none does."""
 
     @property
     def length(self) -> int:
@@ -121,6 +127,14 @@ class OpenItem:
         found = parts[place:][:1] if index is None else [part for part in parts if part.index == index]
         return found[0] if found else None
 
+    def part_of(self, where: str, index: int | None, kind: str, verb: str) -> OpenItem | None:
+        """Return the part of an event; at an unknown index the last one, if no text has come for its own index."""
+        found, last = self.part_at(where, index), self.part_at(where, None)
+        if found is not None or last is None or verb == "added" or last.kind != kind or last.ended:
+            return found
+        last.moves = last.moves or not (last.has_text or last.whole)
+        return last if last.moves else None
+
     def begin_part(self, kind: str, where: str, field: str, index: int | None) -> OpenItem:
         """Begin the next part of an array."""
         place = sum(part.where == where for part in self.parts)
@@ -168,23 +182,44 @@ class OpenItems:
         return self._at.get(address)
 
     def unread(self, items: Iterable[Fields]) -> Iterator[tuple[int | None, Fields]]:
-        """Yield those of all items that have not ended, each with its index; with `None` where its id is known."""
-        known = len(self)
-        for index, fields in enumerate(items):
-            named = self.at(string(fields, "id"))
-            item = named or (self.at(index) if index < known else None)
-            is_open = item is not None and not item.ended and item.kind == string(fields, "type")
-            if is_open or (item is None and index >= known):
-                yield index if named is None else None, fields
+        """
+        Yield those of all items that have not ended, each with its index; with `None` where it is known otherwise.
+
+        An item has the id of one that has begun, or is the next of its type. Others are new, since the stream had none;
+        those before the first known one have numbers below those of the stream, where it has theirs.
+        """
+        given = [(index, fields, self.at(string(fields, "id"))) for index, fields in enumerate(items)]
+        left = [item for item in self if all(item is not named for _, _, named in given)]
+        known: list[OpenItem | None] = []
+        for _, fields, named in given:
+            item = named or next((each for each in left if each.kind == string(fields, "type")), None)
+            left = [each for each in left if each is not item]
+            known.append(item)
+        first = next((at for at, item in enumerate(known) if item is not None), 0)
+        for (index, fields, named), item in zip(given, known, strict=True):
+            if item is None:
+                is_taken = self.at(index) is not None
+                yield (index - first if index < first else None) if is_taken else index, fields
+            elif not item.ended and item.kind == string(fields, "type"):
+                indexes = [at for at, each in self._at.items() if each is item and isinstance(at, int)]
+                yield None if named is not None else next(iter(indexes), None), fields
 
     def find(
-        self, index: int | None, item_id: str | None, kind: str, *, is_whole: bool = False, call_id: str | None = None
+        self,
+        index: int | None,
+        item_id: str | None,
+        kind: str,
+        *,
+        is_whole: bool = False,
+        is_end: bool = False,
+        call_id: str | None = None,
     ) -> OpenItem:
         """
         Return the item of an event, which begins unless it has.
 
-        The index counts, and the id only without one: there are servers that change ids with every event. Without
-        both, it is the last of its type that has not ended.
+        The index counts, and the id only where it has no item of this type: there are servers that change ids with
+        every event. Without both, it is the last of its type that has not ended; so it is of an end at an index that
+        nothing has, where that item has no id (vLLM counts before it ends an item).
 
         Args:
             index: Index of the item.
@@ -196,17 +231,20 @@ class OpenItems:
             is_whole: Whether the event has the whole item. One that has ended is then another item, unless it has the
                 same id.
 
+            is_end: Whether the event ends the item, or all of its text or input has come.
+
             call_id: The id of the call that an item of a call has: it takes the place of an id that is missing, also in
                 the events about its input (llama.cpp).
         """
         address = item_id or (call_id if kind in self._calls else None)
         item = self._at.get(address if index is None else index)
         if item is not None and item.kind == kind and not is_whole:
+            if item_id and not item.address and not item.fields.get("id"):
+                item.address = item_id
+                self._at.setdefault(item_id, item)
             return item  # as nearly always
-        if item is None and index is None and not is_whole:
-            item = next(
-                (each for each in reversed(self._by_number.values()) if each.kind == kind and not each.ended), None
-            )
+        if item is None or item.kind != kind:
+            item = self._elsewhere(index, address, kind, is_whole=is_whole, is_end=is_end) or item
         if item is None or item.kind != kind or (is_whole and item.ended and item.fields.get("id") != item_id):
             self._decoder.ensure_started()
             number = max(self._by_number, default=-1) + 1 if index is None or index in self._by_number else index
@@ -218,6 +256,18 @@ class OpenItems:
         if is_whole and address:
             self._at[address] = item
         return item
+
+    def _elsewhere(
+        self, index: int | None, address: str | None, kind: str, *, is_whole: bool, is_end: bool
+    ) -> OpenItem | None:
+        """Return the open item of an event at whose place there is none of its type; `None` for that of a new one."""
+        named = self._at.get(address)
+        if index is not None and named is not None and named.kind == kind and not named.ended:
+            return named
+        last = next((each for each in reversed(self._by_number.values()) if each.kind == kind and not each.ended), None)
+        if index is None:
+            return None if is_whole else last
+        return last if is_end and last is not None and not last.fields.get("id") else None
 
     def _role_of(self, kind: str) -> ItemRole:
         if kind in self._calls:

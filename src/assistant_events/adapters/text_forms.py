@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, final
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import number_of
-from assistant_events.adapters.json_fields import Fields, array, is_object, mappings, string
+from assistant_events.adapters.json_fields import Fields, array, is_object, string
 
 TextLike: TypeAlias = msg.TextPart | msg.ReasoningPart
 """A part that is a text of an item."""
@@ -31,6 +31,10 @@ class TextForm(NamedTuple):
 
     field: str = "text"
     """The field of its text."""
+
+
+_PLAIN: Final = frozenset({"text", "output_text"})
+"""Types of texts that say nothing else."""
 
 
 @final
@@ -60,7 +64,8 @@ class TextForms(dict[str, TextForm]):
         """
         Return the texts of an item: the array of each, its place among the texts there, and its fields.
 
-        A string in place of a text or of an array, as some servers have it, is a text of the first type there.
+        A string in place of a text or of an array, and a text of a plain type that the array does not have, as some
+        servers write them, are texts of the first type there.
         """
         found = [
             (where, [part for part in self._read(item, where, kinds) if string(part, "type") in kinds])
@@ -71,7 +76,7 @@ class TextForms(dict[str, TextForm]):
     def others(self, item: Fields) -> dict[str, list[Fields]]:
         """Return what else is in the arrays of an item."""
         return {
-            where: [part for part in mappings(item, where) if string(part, "type") not in kinds]
+            where: [part for part in self._read(item, where, kinds) if string(part, "type") not in kinds]
             for where, kinds in self._kinds(item)
         }
 
@@ -102,14 +107,20 @@ class TextForms(dict[str, TextForm]):
         return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in self.arrays}
 
     def _read(self, item: Fields, where: str, kinds: Sequence[str]) -> list[Fields]:
-        """Return the objects of an array, and strings as texts."""
+        """Return the objects of an array; those that are a plain text are texts of the first type."""
         given = item.get(where)
         items = (given,) if isinstance(given, str) else array(item, where)
-        if not items or not kinds:
-            return []
-        kind, field = kinds[0], self[kinds[0]].field
-        texts = [{"type": kind, field: each} if isinstance(each, str) else each for each in items if each]
-        return [each for each in texts if is_object(each)]
+        found: list[Fields] = []
+        for each in items:
+            text = each if isinstance(each, str) else None
+            fields: Fields = each if is_object(each) else {}
+            if string(fields, "type") in _PLAIN.difference(kinds):
+                text = string(fields, "text")
+            if text and kinds:
+                found.append({**fields, "type": kinds[0], self[kinds[0]].field: text})
+            elif fields:
+                found.append(fields)
+        return found
 
     def _kinds(self, item: Fields) -> list[tuple[str, Sequence[str]]]:
         """Return the arrays of an item, each with the types of the texts that it may have."""

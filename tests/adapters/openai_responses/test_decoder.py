@@ -141,6 +141,20 @@ class TestResponse:
         assert "msg_1" == message(unended).parts[0].state["item_id"]
         assert ["Hi"] == [part.text for part in message(stream(text(0, "Hi"), end=completed(item))).parts]
 
+    @pytest.mark.parametrize("id", ["msg_1", "msg_9"])
+    def test_an_item_of_the_last_response_before_others(self, id):
+        """
+        It keeps its place, whether the ids of others change or not (LocalAI has reasonings in the last response alone).
+        """
+        thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+        item = {**MESSAGE, "id": id, "content": [output_text("Hi")], "status": "completed"}
+        found = message(stream(text(0, "Hi"), end=completed(thought, item)))
+        items, drops = encoded(found)
+
+        assert ["Hi"] == [part.text for part in found.parts if part.type == "text"]
+        assert (["reasoning", "message"], []) == ([each["type"] for each in items], drops)
+        assert thought == items[0]
+
     def test_indexes_that_begin_at_1(self):
         """
         Without ids an item of the last response is not taken for one more, and what the stream has left out counts.
@@ -511,6 +525,43 @@ class TestTexts:
         assert [("reasoning", ""), ("text", "")] == kinds(found)
         assert {"i": 1, "item_id": "msg_1", "status": "completed"} == state(found.parts[1])
 
+    def test_an_index_that_changes_before_the_end(self):
+        """
+        Ends with the id of an open item are its own (vLLM counts the next item before it ends one).
+        """
+        ends = [{**each, "output_index": 1} for each in text(0, "Hi")[-3:]]
+        frames = [{**each, "item_id": "msg_1"} if "item_id" in each else each for each in [*text(0, "Hi")[:-3], *ends]]
+
+        assert [("text", "Hi")] == kinds(message(stream(frames)))
+
+    @pytest.mark.parametrize("begin", [output_text(""), {"type": "reasoning_text", "text": ""}])
+    def test_places_that_change_with_every_event(self, begin):
+        """
+        They are one text, as its item has it (vLLM).
+        """
+        kind, whole_part = begin["type"], {**begin, "text": "Hello"}
+        item = MESSAGE if kind == "output_text" else {"type": "reasoning", "id": "rs_1", "summary": []}
+        frames = [
+            added(0, **item),
+            part("added", 0, **begin),
+            delta(kind, 0, "Hel", content_index=1),
+            delta(kind, 0, "lo", content_index=2),
+            whole(kind, 0, text="Hello", content_index=3),
+            part("done", 0, 4, **whole_part),
+            done(0, **{**item, "content": [whole_part]}),
+        ]
+
+        assert ["Hello"] == [each.text for each in message(stream(frames)).parts]
+
+    def test_texts_of_other_types(self):
+        """
+        Plain texts of types that their item does not have are its texts (LiteLLM, SGLang).
+        """
+        thought = {"type": "reasoning", "id": "rs_1", "summary": [], "content": [output_text("Think")]}
+        frames = [done(0, **thought), done(1, **{**MESSAGE, "content": [{"type": "text", "text": "Hi"}]})]
+
+        assert [("reasoning", "Think"), ("text", "Hi")] == kinds(message(stream(frames)))
+
     @pytest.mark.parametrize("content", ["Hi there", ["Hi there"]])
     def test_a_text_without_its_part(self, content):
         """
@@ -660,6 +711,41 @@ class TestCalls:
         data = stream(first, frame("output_item.added", item=items[1]), last, *ends)
 
         assert {"c1": '{"x":1}', "c2": "{}"} == {each.call_id: each.raw_input for each in message(data).tool_calls}
+
+    @pytest.mark.parametrize("pieces", [(), ('{"a"', ":1}")])
+    def test_an_end_at_another_index(self, pieces):
+        """
+        It is that of the call that is open, also where nothing but the end has its id (vLLM).
+        """
+        arguments = "".join(pieces) or "{}"
+        call_of = {"type": "function_call", "name": "ping"}
+        frames = [
+            added(1, **call_of, id="", call_id="call_1", arguments=""),
+            *[frame("function_call_arguments.delta", output_index=1, item_id="fc_1", delta=each) for each in pieces],
+            frame("function_call_arguments.done", output_index=2, item_id="fc_1", arguments=arguments),
+            done(2, **call_of, item_id="fc_1", output_index=2, call_id="call_2", arguments=arguments),
+        ]
+        [found] = message(stream(frames)).parts
+
+        assert (arguments, CallStatus.CALLED) == (found.raw_input, found.status)
+        assert {"i": 1, "id": "call_2"} == state(found)
+
+    def test_a_call_that_the_server_answers(self):
+        """
+        The result of a function in the answer itself makes its call one of the provider (agents of Databricks).
+        """
+        result = {"type": "function_call_output", "call_id": "call_1", "output": "42"}
+        frames = [*call(0, "{}"), done(1, **result), *text(2, "So 42.")]
+        found = message(stream(frames))
+        items, drops = encoded(found)
+
+        assert (True, (TextContent("42"),), "stop") == (
+            found.tool_calls[0].provider_executed,
+            found.tool_calls[0].output,
+            found.finish_reason,
+        )
+        assert (["function_call", "function_call_output", "message"], []) == ([each["type"] for each in items], drops)
+        assert result == items[1]
 
     def test_a_call(self):
         """

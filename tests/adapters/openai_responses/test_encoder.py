@@ -437,6 +437,17 @@ def test_results(name):
     assert expected == found.body["input"][-1]
 
 
+def test_an_approval_of_another_model():
+    """
+    The request for it keeps its id, by which the response names it.
+    """
+    answer = own(stream(hosted(0, **APPROVAL)))
+    transcript = fold([answer.pending_tool_calls[0].succeed()], start=fold_of(USER, answer))
+    items = DIALECT.encoder(transcript, {"model": "gpt-5.6-mini"}, mode="full").body["input"]
+
+    assert [APPROVAL, {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True}] == items[1:]
+
+
 def test_results_that_failed():
     """
     The fault is the result; an approval that is not given is a refusal, and a patch has failed.

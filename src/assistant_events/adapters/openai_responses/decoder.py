@@ -147,8 +147,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     # -- items
 
     def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> None:
-        kind, item_id = string(fields, "type") or "", string(fields, "id")
-        item = self._items.find(index, item_id, kind, is_whole=True, call_id=string(fields, "call_id"))
+        kind, item_id = string(fields, "type") or "", string(fields, "id") or string(fields, "item_id")
+        item = self._items.find(index, item_id, kind, is_whole=True, is_end=is_done, call_id=string(fields, "call_id"))
         if item.ended:
             return  # the same again
         # What changes until its end is not taken over from its start.
@@ -159,7 +159,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             self.recorder.begin(item, item.role, item.state)
         elif item.role == "call":
             is_hosted = words.is_hosted(kind, item.fields)
-            item.awaits = words.TOOLS[kind].answer if is_hosted and kind in words.TOOLS.answered_later else ""
+            item.awaits = words.TOOLS[kind].answer if not is_hosted or kind in words.TOOLS.answered_later else ""
             call_id, name = string(item.fields, "call_id"), words.TOOLS[kind].name_in(item.fields)
             item.begin_call(call_id, name, provider_executed=is_hosted)
         if is_done:
@@ -194,7 +194,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         """Record the result of a call of the provider, which a field of an item has."""
         image = f"image/{string(item.fields, 'output_format') or 'png'}"
         output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
-        self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call)
+        self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call, provider_executed=True)
 
     def _keep(self, item: OpenItem) -> None:
         """Give the recorder what is known of an item that ends: of a message or reasoning, its last part has it."""
@@ -229,12 +229,13 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         named = self._items.at(string(event, "item_id")) if fields else None
         if named is not None and about is not None and named.kind != about.item:
             return  # LiteLLM's bridge ends a text with a part of another kind
-        item = self._items.find(index, string(event, "item_id"), kind if about is None else about.item)
+        whose = kind if about is None else about.item
+        item = self._items.find(index, string(event, "item_id"), whose, is_end=verb == "done")
         if item.ended:
             self.note("late-event", "an event about an item that had ended was left out")
             return
         at = None if about is None else count(event, f"{about.where}_index")
-        text = item if about is None else item.part_at(about.where, at) or self._begin_part(item, kind, at)
+        text = item if about is None else item.part_of(about.where, at, kind, verb) or self._begin_part(item, kind, at)
         match verb:
             case "delta" if not text.whole:
                 text.add(string(event, "delta") or "")

@@ -86,7 +86,7 @@ def _call_id(call: msg.ToolPart) -> dict[str, str]:
     call_id = wire_id(call) or call.call_id
     own = string(call.state, "item_id")
     kind = words.TOOLS.kind_of(call)
-    if own is None and call.provider_executed and not words.TOOLS[kind].answer:
+    if own is None and (kind == "mcp_approval_request" or (call.provider_executed and not words.TOOLS[kind].answer)):
         return {"id": call_id}
     needs_own = kind in ("function_call", "custom_tool_call")
     return {} if own == call_id and not needs_own else {"call_id": call_id}

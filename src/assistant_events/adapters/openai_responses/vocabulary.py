@@ -120,7 +120,7 @@ WITHOUT_NEWS: Final = names(
 ).union(TOOLS)
 """First words of events of which the item, when it is done, has all."""
 
-RESERVED: Final = names("type i id call_id orphan item_id part content_index summary_index")
+RESERVED: Final = names("type i id call_id orphan item_id part output_index content_index summary_index")
 """Keys of state that no field of an item may take."""
 
 OWN_FIELDS: Final[dict[str, Collection[str]]] = {
