@@ -43,7 +43,7 @@ _TEXT_LIMIT: Final = 500
 
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
 _NOTHING: Final = frozenset({"None", "null"})
-"""Words that are no code. LiteLLM writes None and the HTTP status as text (its chunks of errors, 2026-08)."""
+"""In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})

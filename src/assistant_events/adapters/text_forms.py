@@ -34,7 +34,7 @@ class TextForm(NamedTuple):
 
 
 _PLAIN: Final = frozenset({"text", "output_text"})
-"""Types of texts that say nothing else."""
+"""Types of texts without a role of their own."""
 
 
 @final
