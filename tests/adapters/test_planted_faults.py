@@ -8,7 +8,7 @@ from functools import partial
 import attrs
 import pytest
 
-from assistant_events import ErrorInfo, OpaqueReceived
+from assistant_events import AssistantMessage, ErrorInfo, OpaqueReceived
 from assistant_events.adapters import AwsChunkStream
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
 from assistant_events.testing import check_adapter
@@ -197,6 +197,13 @@ class ForgetsNothing(AnthropicMessagesDecoder):
         super()._add(block, f"{text}{'!' if self.words > 12 else ''}")
 
 
+class LosesCitations(AnthropicMessagesDecoder):
+    def on_begin(self):
+        super().on_begin()
+        keep = self.recorder.keep
+        self.recorder.keep = lambda key, state, cited=(), details=None: keep(key, state, (), details or {})
+
+
 FAULTS = {
     "1 a lost signature": (spoiling("signature_delta", "signature", lambda _: ""), "thinking: delta.signature is lost"),
     "1b a short signature": (
@@ -222,6 +229,7 @@ FAULTS = {
     "10 always the same end": (AlwaysEndsItsTurn, "stop_reason is lost"),
     "11 shared counts": (SharesItsCounts, "decoders share something"),
     "12 nothing forgotten": (ForgetsNothing, "not the transcript of the uncut stream"),
+    "citations in state alone": (LosesCitations, "citations.* is in no citation"),
     "13 input that is written again": (
         spoiling("input_json_delta", "partial_json", lambda text: text and text.replace(" ", "")),
         "parallel calls: delta.partial_json is lost",
@@ -271,6 +279,14 @@ def each_block(change):
     )
 
 
+def sealed_encoder(transcript, body, policy=None, **how):
+    """
+    Encode with a policy for which no reasoning is signed.
+    """
+    policy = attrs.evolve(DIALECT.policy, reasoning_needs_any=("seal",))
+    return DIALECT.encoder(transcript, body, policy=policy, **how)
+
+
 def raises(*args, **options):
     raise KeyError("boom")
 
@@ -294,6 +310,52 @@ class HidingEmitter(AnthropicMessagesEmitter):
 
     def on_part(self, place, part):
         super().on_part(place, attrs.evolve(part, state={}))
+
+
+def first_content(block):
+    """
+    Return the result of a call with the first of its contents alone.
+    """
+    if block["type"] != "tool_result" or isinstance(block["content"], str):
+        return [block]
+    return [{**block, "content": block["content"][:1]}]
+
+
+def without_faults(transcript, body, **how):
+    """
+    Encode what has failed as if it had succeeded with what it has.
+    """
+    messages = [
+        attrs.evolve(
+            message,
+            parts=[
+                attrs.evolve(part, status="success", error=None) if getattr(part, "error", None) else part
+                for part in message.parts
+            ],
+        )
+        if isinstance(message, AssistantMessage)
+        else message
+        for message in transcript.context()
+    ]
+    return DIALECT.encoder(messages, body, **how)
+
+
+def renamed(block):
+    return [{**block, "tool_use_id": f"{block['tool_use_id']}_2"} if block["type"] == "tool_result" else block]
+
+
+def results_first(messages):
+    return sorted(messages, key=lambda message: not any(each["type"] == "tool_result" for each in message["content"]))
+
+
+class ForgetfulEmitter(AnthropicMessagesEmitter):
+    def on_result(self, place, call):
+        pass
+
+
+def without_citations(message):
+    document = DIALECT.emit_resource(message)
+    return {**document, "content": [{**block, "citations": None} for block in document["content"]]}
 
 
 def without_content(message):
@@ -323,6 +385,30 @@ WAYS_BACK = {
         {"encoder": each_block(lambda block: [block, block] if block["type"] == "thinking" else [block])},
         "thinking: the state .* may be sent and is in the request 2 times; expected once",
     ),
+    "an encoder of first contents": (
+        {"encoder": each_block(first_content)},
+        "parallel calls, several contents: the result of call 'toolu_first' is in the request 0 times",
+    ),
+    "an encoder without faults": (
+        {"encoder": without_faults},
+        "parallel calls, failed calls: the result of call 'toolu_first' is in the request 0 times",
+    ),
+    "an encoder that renames calls": (
+        {"encoder": each_block(renamed)},
+        "the result of call 'toolu_first' has the id 'toolu_first_2', which nothing else in the request has",
+    ),
+    "an encoder with results first": (
+        {"encoder": encoding(results_first)},
+        "the result of call 'toolu_first' is in the request before its call",
+    ),
+    "an encoder that turns answers around": (
+        {"encoder": encoding(lambda messages: messages[::-1])},
+        "is in the request before",
+    ),
+    "a policy that takes seals for none": (
+        {"encoder": sealed_encoder},
+        "part 0 of 'a1' is left out as unsigned, and has the state",
+    ),
     "an encoder that sends all state": (
         {"encoder": lambda transcript, body, strip=False, **how: DIALECT.encoder(transcript, body, **how)},
         "thinking: the state .* of part 0 is sent, which the policy does not allow",
@@ -339,6 +425,27 @@ WAYS_BACK = {
     "14 an emitter that raises": ({"emitter": RaisingEmitter}, "the emitter raised KeyError"),
     "an emitter that writes nothing": ({"emitter": SilentEmitter}, "no part of any stream comes back"),
     "an emitter that hides its drops": ({"emitter": HidingEmitter}, "part 0 of 'a1' changed, and no Drop reports it"),
+    "an emitter that forgets results": (
+        {"emitter": ForgetfulEmitter},
+        "written by the emitter the answer has other results of the provider than its document has",
+    ),
+    "a document without citations": (
+        {"emit_resource": without_citations},
+        "read from its document the answer has other citations",
+    ),
+    "a document that is not detected": (
+        {"detect": lambda document: document.get("type") != "message" and DIALECT.detect(document)},
+        "detect does not know the document of the answer",
+    ),
+    "a detection of everything": ({"detect": lambda document: True}, r"detect knows \{\}, which is of no dialect"),
+    "an HTTP error that may not be retried": (
+        {"http_error": lambda *response: attrs.evolve(DIALECT.http_error(*response), retryable=None)},
+        "has retryable=None, expected True",
+    ),
+    "an HTTP error without its time": (
+        {"http_error": lambda *response: attrs.evolve(DIALECT.http_error(*response), retry_after_s=None)},
+        "may be retried after None s, expected 7 s",
+    ),
     "14 an empty document": ({"emit_resource": without_content}, "read from its document the answer has other text"),
     "a document without usage": ({"emit_resource": without_usage}, "read from its document the answer has other usage"),
     "a document that raises": ({"emit_resource": raises}, "writing and reading the document raised KeyError"),
@@ -380,6 +487,24 @@ class TakesAnyFrame(AwsChunkStream):
     """
 
     damaged = property(lambda self: False, lambda self, value: None)
+
+
+class ShoutsInTheEnd(AnthropicMessagesDecoder):
+    words = 0
+
+    def _add(self, block, text):
+        self.words += 1
+        super()._add(block, text.upper() if self.words > 9 else text)
+
+
+def test_a_fast_path_that_differs_later_is_found():
+    """
+    So does one that is right on the sample, and wrong on more frames of the same kind.
+    """
+    samples = {"two texts": answer(*text(0, "Hello"), *text(1, "you"))}
+
+    with pytest.raises(AssertionError, match="repeated: without the fast path the same bytes give other events"):
+        check_adapter(attrs.evolve(DIALECT, decoder=ShoutsInTheEnd), samples, mutations=0, every_position=0)
 
 
 def test_a_checksum_that_is_not_looked_at():

@@ -73,9 +73,12 @@ def check_adapter(
     - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
     - So do damaged streams, damaged between frames and inside of them; nothing follows an end; feeding after `close`
       raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
-    - One frame more costs the same after 100 as after 1,000 of its kind.
-    - Requests have a result for every call and each state that the policy lets go, once; the emitter's stream and the
-      document are read as the same answer; histories of other providers, strange documents and HTTP errors never raise.
+    - One frame more costs the same after 100 as after 1,000 of its kind, and the fast path takes no more than it may
+      when frames are repeated.
+    - Requests have each text of the result of every call, also of one that failed, once and behind its call, and each
+      state that the policy lets go, once; the emitter's stream and the document are read as the same answer, with its
+      sources, results and details; histories of other providers, strange documents and HTTP errors never raise.
+    - An HTTP error that may pass can be retried, after the time that it names.
 
     Args:
         dialect: What an entry point of the adapter names.
@@ -445,6 +448,7 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     conservation.check_nothing_lost,
     conservation.check_numbers,
     conservation.check_places,
+    conservation.check_citations,
     round_trips.check_encoder,
     round_trips.check_emitter,
     round_trips.check_resource,
@@ -452,6 +456,7 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
 """What is tried on each stream, the fastest first."""
 
 _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
+    round_trips.check_emitted_answer,
     Trial.check_checksums,
     Trial.check_repeats,
     Trial.check_splits,

@@ -7,6 +7,7 @@ No expected results are needed: each check compares the events with the frames.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tracemalloc
 from collections import Counter
@@ -21,7 +22,7 @@ from assistant_events.adapters.json_fields import Fields, base64_bytes
 from assistant_events.converters import dumps
 from assistant_events.errors import JsonError
 from assistant_events.events import Event, MediaEnded, StepEnded, StepFailed
-from assistant_events.messages import PartStatus, Transcript
+from assistant_events.messages import PartStatus, TextPart, Transcript
 from assistant_events.reducer import fold
 from assistant_events.testing.sample import (
     Path,
@@ -35,7 +36,7 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import Usage, read_json
+from assistant_events.values import Usage, read_json, thaw
 
 _SHORT: Final = 6
 """Shorter strings occur in others by chance: they are looked for in what a model wrote, not in state and names."""
@@ -51,6 +52,10 @@ _SAVED: Final = 1.5
 """A fast path saves more than this. Where none was learned, the framing alone makes the plain one dearer."""
 
 _COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+
+_OF_SOURCES: Final = re.compile("citation|annotation", re.IGNORECASE)
+_SOURCES: Final = {"url": "url", "uri": "url", "title": "title", "cited_text": "cited_text"}
+"""By names of fields of sources, of most wires, what a citation has of them."""
 
 _WRITTEN: Final = frozenset({"text", "raw_input", "input", "output", "message", "summary", "transcript", "cited_text"})
 """Fields of events with text of any length, in which a frame's part of it is looked for."""
@@ -80,6 +85,19 @@ def check_nothing_lost(sample: Sample) -> None:
                 _is_dropped(sample, frame, document, path) or _is_noted(sample, frame),
                 f"{sample.name}: {'.'.join(path)} is lost: no durable event has {_short(leaf)} of the frame at byte "
                 f"{frame.start}, `Dialect.dropped` does not name it, and the decoder has made no note",
+            )
+
+
+def check_citations(sample: Sample) -> None:
+    """Check that each source in the state of a text is among its citations."""
+    for place, part in parts_of(sample.transcript).items():
+        if not isinstance(part, TextPart):
+            continue
+        for path, leaf in leaves(thaw(part.state)):
+            name = _SOURCES.get(path[-1]) if any(_OF_SOURCES.search(each) for each in path) else None
+            require(
+                name is None or not leaf or leaf in [getattr(each, name) for each in part.citations],
+                f"{sample.name}: {'.'.join(path)} of the state of {named([place])} is in no citation: {_short(leaf)}",
             )
 
 

@@ -200,12 +200,19 @@ def _check_results(
                 found = sum([text.count(mark) for text in texts])
                 require(found == (0 if is_out else 1), f"{where} is in the request {found} times")
             if known and not is_out:
-                ids = next((ids for ids, inside in reversed(holders) if ids and _has(inside, known[0])), [])
-                others = {each for ids, inside in holders if not _has(inside, known[0]) for each in ids}
-                require(
-                    not ids or not others.isdisjoint(ids),
-                    f"{where} has the id {ids[:1]}, which nothing else in the request has",
-                )
+                _check_ids(holders, known[0], where)
+
+
+def _check_ids(holders: Sequence[tuple[list[str], object]], mark: str, where: str) -> None:
+    """Check that an object with the id of a result stands before the one that has it, which is the call."""
+    places = [at for at, (ids, inside) in enumerate(holders) if ids and _has(inside, mark)]
+    if places:
+        ids = holders[places[-1]][0]
+        calls = [
+            at for at, (each, inside) in enumerate(holders) if not _has(inside, mark) and not set(each).isdisjoint(ids)
+        ]
+        require(bool(calls), f"{where} has the id {ids[0]!r}, which nothing else in the request has")
+        require(calls[0] < places[-1], f"{where} is in the request before its call")
 
 
 def _check_order(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:
@@ -245,6 +252,10 @@ def _check_state(sample: Sample, encoded: Encoded, events: Sequence[Event], orig
     parts = [part for message in fold(events).messages for part in getattr(message, "parts", ())]
     ids = {getattr(part, "call_id", None) for part in parts} | {part.state.get("id") for part in parts}
     selection = select(fold(events), origin, policy=sample.dialect.policy)
+    unsigned = {(drop.message_id, drop.part) for drop in encoded.drops if drop.reason is DropReason.UNSIGNED}
+    for place, part in parts_of(fold(events)).items():
+        seals = [text for key, text in opaque_strings(part, _OPAQUE) if place in unsigned and not _IDS.search(key)]
+        require(not seals, f"{sample.name}: {named([place])} is left out as unsigned, and has the state {seals[:1]}")
     for message, places in zip(selection.messages, selection.places, strict=True):
         for at, part in zip(places, getattr(message, "parts", ()), strict=True):
             if any((drop.message_id, drop.part) == (message.id, at) for drop in encoded.drops):
@@ -384,7 +395,7 @@ def check_resource(sample: Sample) -> None:
     """Write the sample's answer as a document and read it: the same message."""
     write, read = sample.dialect.emit_resource, sample.dialect.decode_resource
     answers = sample.answers
-    if read is None or write is None or len(answers) != 1 or answers[0].status is not msg.MessageStatus.COMPLETED:
+    if read is None or write is None or not _is_one_answer(sample):
         return
     try:
         events = read(write(answers[0]), MESSAGE_ID, request=sample.request)
@@ -402,6 +413,27 @@ def check_resource(sample: Sample) -> None:
     kept = "\x00".join(strings(json.loads(dumps(message))))
     lost = [text for part in answers[0].parts for _, text in opaque_strings(part, _OPAQUE) if text not in kept]
     require(not lost, f"{sample.name}: the document of the answer has lost the state {lost[:1]}")
+
+
+def check_emitted_answer(sample: Sample) -> None:
+    """Check that the sample's answer is the same in the emitter's stream and in its document."""
+    make, write, read = sample.dialect.emitter, sample.dialect.emit_resource, sample.dialect.decode_resource
+    if make is None or write is None or read is None or not _is_one_answer(sample):
+        return
+    body = _emitted(make(), sample.events, sample.name)
+    streamed = Sample(sample.dialect, sample.name, body, request=sample.request).transcript.last
+    whole = fold(read(write(sample.answers[0]), MESSAGE_ID, request=sample.request)).last
+    assert isinstance(streamed, msg.AssistantMessage)
+    assert isinstance(whole, msg.AssistantMessage)
+    for what, expected in _outline(whole).items():
+        require(
+            what == "state of the message" or _outline(streamed)[what] == expected,
+            f"{sample.name}: written by the emitter the answer has other {what} than its document has",
+        )
+
+
+def _is_one_answer(sample: Sample) -> bool:
+    return len(sample.answers) == 1 and sample.answers[0].status is msg.MessageStatus.COMPLETED
 
 
 def _outline(message: msg.AssistantMessage) -> dict[str, object]:
