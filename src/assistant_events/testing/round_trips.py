@@ -204,7 +204,7 @@ def _check_results(
 
 
 def _check_ids(holders: Sequence[tuple[list[str], object]], mark: str, where: str) -> None:
-    """Check that an object with the id of a result stands before the one that has it, which is the call."""
+    """Check that an object with the id of a result is before the one that has it: the call."""
     places = [at for at, (ids, inside) in enumerate(holders) if ids and _has(inside, mark)]
     if places:
         ids = holders[places[-1]][0]
