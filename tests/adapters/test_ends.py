@@ -341,6 +341,7 @@ def test_a_code_says_more_than_a_status():
     [
         pytest.param(E("invalid_request", HIGH_DEMAND), "overloaded", True, id="high demand"),
         pytest.param({"error": {"code": "too_many_requests", "message": "slow"}}, "rate-limit", True, id="no name"),
+        pytest.param(E("rate_limit_exceeded", "slow"), "rate-limit", True, id="another word for it"),
         pytest.param({"event_type": "error", "error": "boom"}, "provider", None, id="text"),
     ],
 )

@@ -176,6 +176,15 @@ def test_c50_late_signature_after_stop():
     assert [*reasoning_of("t"), *reasoning_of("", signature="A=")] == inner(body)
 
 
+def test_a_signature_again_after_stop():
+    """
+    One that the thought has already makes no other reasoning.
+    """
+    body = answer(S(0, th()), D(0, summary("t")), D(0, signature("A=")), X(0), D(0, signature("A=")))
+
+    assert reasoning_of("t", signature="A=") == inner(body)
+
+
 def test_c50_late_summary_after_stop():
     """
     So is a summary; with the items that make one of what came before, without the signature that is there.

@@ -176,6 +176,15 @@ def test_finish_reasons(word):
     )
 
 
+def test_the_last_finish_reason():
+    """
+    It counts: a stop on the way is none.
+    """
+    body = stream(C(T("a"), finishReason="STOP"), ended("MAX_TOKENS"))
+
+    assert (FinishReason.LENGTH, "MAX_TOKENS") == (message(body).finish_reason, message(body).raw_finish_reason)
+
+
 @pytest.mark.parametrize(("number", "word"), [(1, "STOP"), (2, "MAX_TOKENS"), (3, "SAFETY"), (99, "99")])
 def test_a_finish_reason_as_a_number(number, word):
     """

@@ -222,6 +222,12 @@ def test_usage_of_the_last_of_many_equal_frames():
 ERRORS = {
     "in the middle": (SAMPLES["error after text"], ErrorKind.INVALID_REQUEST, "Token limit reached", "400"),
     "at the start": (SAMPLES["error first"], ErrorKind.PROVIDER, "Overloaded", "server_error"),
+    "of the quota": (
+        stream(T("a"), E("No.", code="insufficient_quota")),
+        ErrorKind.QUOTA,
+        "No.",
+        "insufficient_quota",
+    ),
     "a text": (stream(T("a"), {"error": "no memory"}), ErrorKind.PROVIDER, "no memory", None),
     "after the reason to finish": (
         stream(T("a"), F("length"), E("Token limit reached", code=400), DONE),

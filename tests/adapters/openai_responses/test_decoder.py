@@ -265,6 +265,13 @@ class TestErrors:
 
         assert (kind, "Hi") == (found.error.kind, found.text)
 
+    @pytest.mark.parametrize("code", ["server_error", "network_error"])
+    def test_errors_that_pass(self, code):
+        """
+        The same request may succeed.
+        """
+        assert message(stream(text(0, "Hi"), end=failed(code=code, message="Oh."))).error.retryable
+
     def test_an_error_after_the_end(self):
         """
         It is advice.
@@ -344,6 +351,15 @@ class TestErrors:
 
 
 class TestReasoning:
+    def test_a_message_before_the_end_of_a_reasoning(self):
+        """
+        The reasoning is before it all the same, as it began.
+        """
+        thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+        frames = [added(0, **{**thought, "encrypted_content": None}), *text(1, "Hi"), done(0, **thought)]
+
+        assert [("reasoning", ""), ("text", "Hi")] == kinds(message(stream(frames)))
+
     def test_two_summaries(self):
         """
         Each is a reasoning; the state of the item is in the last.
