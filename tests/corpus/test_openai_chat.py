@@ -107,11 +107,13 @@ def counts(usage):
     Return the counts that a usage object has: both sides include their parts.
     """
     inputs, outputs = [usage.get(f"{side}_tokens_details") or {} for side in ("prompt", "completion")]
-    reasoning, output = outputs.get("reasoning_tokens"), usage.get("completion_tokens")
+    reasoning = outputs.get("reasoning_tokens", usage.get("reasoning_tokens"))
+    output = usage.get("completion_tokens")
     if reasoning and usage.get("total_tokens") == usage["prompt_tokens"] + output + reasoning:
         output += reasoning
-    cached = inputs.get("cached_tokens", usage.get("prompt_cache_hit_tokens"))
-    return usage.get("prompt_tokens"), cached, inputs.get("cache_write_tokens"), output, reasoning
+    cached = inputs.get("cached_tokens", usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens")))
+    written = inputs.get("cache_creation_tokens", usage.get("cache_creation_input_tokens"))
+    return usage.get("prompt_tokens"), cached, inputs.get("cache_write_tokens", written), output, reasoning
 
 
 @for_each(ANSWERS)

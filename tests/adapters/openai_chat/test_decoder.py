@@ -161,6 +161,23 @@ USAGES = {
         {**COUNTS, "total_tokens": 130, "prompt_cache_hit_tokens": 60, "prompt_cache_miss_tokens": 40},
         (100, 60, None, 30, None),
     ),
+    "hits of Moonshot": ({**COUNTS, "total_tokens": 130, "cached_tokens": 60}, (100, 60, None, 30, None)),
+    "reasoning of Copilot beside the output": (
+        {"prompt_tokens": 19581, "completion_tokens": 53, "reasoning_tokens": 134, "total_tokens": 19768},
+        (19581, None, None, 187, 134),
+    ),
+    "reasoning of Copilot within the output": (
+        {**COUNTS, "total_tokens": 130, "reasoning_tokens": 20},
+        (100, None, None, 30, 20),
+    ),
+    "writes of LiteLLM": (
+        {**COUNTS, "prompt_tokens_details": {"cached_tokens": 60, "cache_creation_tokens": 7}},
+        (100, 60, 7, 30, None),
+    ),
+    "writes of LiteLLM beside the details": (
+        {**COUNTS, "cache_creation_input_tokens": 7, "prompt_tokens_details": {"cached_tokens": 60}},
+        (100, 60, 7, 30, None),
+    ),
     "nulls": (
         {**COUNTS, "prompt_tokens_details": None, "completion_tokens_details": None},
         (100, None, None, 30, None),

@@ -33,14 +33,15 @@ FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_reso
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "prompt_tokens",
-        # The second is DeepSeek's, beside the first or instead of it.
-        "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens",
-        "cache_write_tokens": "prompt_tokens_details.cache_write_tokens",
+        # The second is DeepSeek's, beside the first or instead of it; the third is Moonshot's.
+        "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens",
+        "cache_write_tokens": "prompt_tokens_details.cache_write_tokens "
+        "prompt_tokens_details.cache_creation_tokens cache_creation_input_tokens",  # both of LiteLLM
         "output_tokens": "completion_tokens",
-        "reasoning_tokens": "completion_tokens_details.reasoning_tokens",
+        "reasoning_tokens": "completion_tokens_details.reasoning_tokens reasoning_tokens",
     },
-    # xAI counts reasoning beside the output.
-    apart={"output_tokens": ("completion_tokens_details.reasoning_tokens",)},
+    # xAI and Copilot count reasoning beside the output.
+    apart={"output_tokens": ("completion_tokens_details.reasoning_tokens reasoning_tokens",)},
     total="total_tokens",
     total_decides=True,
 )
