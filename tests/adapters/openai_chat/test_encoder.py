@@ -224,6 +224,25 @@ def test_a_call_without_an_answer():
     assert [(0, "no-answer")] == drops
 
 
+def test_a_call_without_a_name():
+    """
+    It has no result, and a server refuses a call without one: it is left out, and reported.
+    """
+    body = answer(J('{"a":1}', 0, "call_00001"), J("{}", 1, "call_00002", "f"), finish_reason="tool_calls")
+    [asked, result], drops = sent(body)
+
+    assert [written("call_00002", arguments="{}")] == asked["tool_calls"]
+    assert "call_00002" == result["tool_call_id"]
+    assert [(0, "no-answer"), (1, "unplaced")] == sorted(drops)
+
+
+def test_a_call_without_a_name_alone():
+    """
+    An answer with nothing else is not sent.
+    """
+    assert ([], [(0, "unplaced")]) == sent(answer(J("{}", 0, "a"), finish_reason="tool_calls"))
+
+
 def test_an_input_that_is_not_json():
     """
     Servers parse inputs: one that is cut is sent as an empty object, and its result has the fault.

@@ -107,9 +107,10 @@ class OpenAIChatEncoder(EncoderBase):
         return {**item, _MEDIA: media} if media else item
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
-        """Return why a part has no place: the server has run it itself."""
-        is_hosted = isinstance(part, msg.ToolPart) and part.provider_executed
-        return DropReason.UNPLACED if is_hosted else super().unsendable(part)
+        """Return why a part has no place: the server has run it itself, or refuses a call without a name."""
+        is_run = isinstance(part, msg.ToolPart) and part.provider_executed
+        is_nameless = isinstance(part, msg.OpaquePart) and "arguments" in part.state
+        return DropReason.UNPLACED if is_run or is_nameless else super().unsendable(part)
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""
