@@ -144,6 +144,16 @@ PIECES = {
     "by index": ([(0, "c1", "get", "{"), (1, "c2", "set", "{}"), (0, None, None, "}")], [("get", {}), ("set", {})]),
     "without an index": ([(None, "c1", "get", "{"), (None, None, None, "}")], [("get", {})]),
     "one index for all": ([(0, "c1", "get", "{}"), (0, "c2", "set", "{}")], [("get", {}), ("set", {})]),
+    "one index and no ids": (
+        [(0, None, "get", '{"a":1}'), (0, None, "get", '{"a":2}'), (0, None, "set", "{}"), (0, None, "get", '{"a":3}')],
+        [("get", {"a": 1}), ("get", {"a": 2}), ("set", {}), ("get", {"a": 3})],
+    ),
+    "one index and no ids, in pieces": (
+        [(0, None, "get", '{"a":'), (0, None, None, "1}"), (0, None, "set", ""), (0, None, None, '{"b":2}')],
+        [("get", {"a": 1}), ("set", {"b": 2})],
+    ),
+    "a name without an id again": ([(0, None, "get", '{"a":'), (0, None, "get", "1}")], [("get", {"a": 1})]),
+    "a name without an id at the end": ([(0, None, "get", '{"a":1}'), (0, None, "get", "")], [("get", {"a": 1})]),
     "the same name again": ([(0, "c1", "get", "{"), (0, "c1", "get", "}")], [("get", {})]),
     "a name in pieces": ([(0, "c1", "get_", ""), (0, None, "time", "{}")], [("get_time", {})]),
     "a null": ([(0, "c1", "get", "null")], [("get", {})]),

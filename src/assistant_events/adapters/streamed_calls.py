@@ -39,9 +39,9 @@ class StreamedCalls:
         self._names: dict[int, str] = {}
         """What has come of the names of calls that wait for the rest."""
 
-    def id_of(self, call: int) -> str | None:
-        """Return the provider's id of a call; `None` as long as it has none."""
-        return self._ids[call]
+    def continues(self, call: int, name: object) -> bool:
+        """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
+        return not name or self._ids[call] is not None
 
     def add(self, index: int | None, ident: str | None, name: str | None, given: object, state: dict[str, Any]) -> int:
         """
@@ -51,7 +51,7 @@ class StreamedCalls:
         """
         # Any: plain JSON.
         text = write_json(given).decode() if is_object(given) else given if isinstance(given, str) else ""
-        call = self._number_of(index, ident, name)
+        call = self._number_of(index, ident, name, text)
         self._recorder.tool_input(self._ids[call], self._name_of(call, name), text, key=call, state=state)
         return call
 
@@ -72,18 +72,21 @@ class StreamedCalls:
             else:
                 self._recorder.end(call)
 
-    def _number_of(self, index: int | None, ident: str | None, name: str | None) -> int:
+    def _number_of(self, index: int | None, ident: str | None, name: str | None, text: str) -> int:
         """
         Return the number of the call of a piece: that of its index, or the last one where it has none.
 
         Another id at the same index is another call, as Ollama and others number all calls 0. Without a name it is so
-        only behind a whole input: vLLM and Poolside have been seen with an id for each piece.
+        only behind a whole input: vLLM and Poolside have been seen with an id for each piece. Without ids a name
+        behind a whole input is another call, as Gemini's compatible endpoint numbers all calls 0, too.
         """
         call = self._at.get(index)
         known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
-        is_other = index is None and bool(name) and has_name
         if call is not None and known:
             is_other = ident not in (None, known) and (bool(name) or self._is_whole(call))
+        else:
+            is_named = bool(name) and has_name
+            is_other = is_named and (index is None or (ident is None and self._is_next(call, name, text)))
         if call is None or is_other:
             call = self._at[index] = self._at[None] = len(self._ids)
             self._ids.append(ident)
@@ -92,6 +95,13 @@ class StreamedCalls:
             if has_name:
                 self._recorder.keep(call, {"id": ident})
         return call
+
+    def _is_next(self, call: int | None, name: str | None, text: str) -> bool:
+        """Return whether a piece with a name begins a call behind *call*: a name alone may be repeated at its end."""
+        opened = self._recorder.open_of(call)
+        if call is None or not isinstance(opened, OpenCall) or not (text.strip() or name != opened.name):
+            return False
+        return self._is_whole(call)
 
     def _is_whole(self, call: int) -> bool:
         """Return whether all of the input of a call has come, as far as its pieces had one id."""

@@ -838,13 +838,14 @@ def test_two_calls_in_one_frame_on_the_fast_path(fast):
 
 
 @pytest.mark.parametrize("fast", [True, False])
-def test_calls_of_one_name_on_the_fast_path(fast):
+@pytest.mark.parametrize(("index", "ident"), [(None, None), (0, None), (0, "")])
+def test_calls_of_one_name_on_the_fast_path(index, ident, fast):
     """
-    Without index and id each name is another call, however many chunks are alike.
+    Without an id each name is another call, however many chunks are alike (hermes-agent, pull request 67507).
     """
     decoder = DIALECT.decoder("a1")
     decoder.fast = fast
-    found = decoder.feed(stream(*[J('{"a":1}', None, None, "f")] * 9, F("tool_calls"), DONE))
+    found = decoder.feed(stream(*[J('{"a":1}', index, ident, "f")] * 9, F("tool_calls"), DONE))
 
     assert ['{"a":1}'] * 9 == [part.raw_input for part in fold(found).last.tool_calls]
 

@@ -211,9 +211,9 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _offer_input(self, item: Fields, call: int) -> None:
         """Offer the fast path to more pieces of a call, which most servers send without its id."""
-        ident, is_named = string(item, "id"), mapping(item, "function").get("name")
-        if is_named and self._calls.id_of(call) is None and integer(item, "index") is None:
-            return  # another one like it is another call
+        ident = string(item, "id")
+        if not self._calls.continues(call, mapping(item, "function").get("name")):
+            return  # another one like it may be another call
         self._offer(_ARGUMENTS, call, ident)
         if ident is not None and self._frame is not None:
             opened, number = self.recorder.open_of(call), integer(item, "index")
