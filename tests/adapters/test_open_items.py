@@ -154,6 +154,24 @@ PIECES = {
     ),
     "a name without an id again": ([(0, None, "get", '{"a":'), (0, None, "get", "1}")], [("get", {"a": 1})]),
     "a name without an id at the end": ([(0, None, "get", '{"a":1}'), (0, None, "get", "")], [("get", {"a": 1})]),
+    "an empty object before the input": (
+        [(0, "c1", "get", "{}"), (0, None, None, '{"a":'), (0, None, None, "1}")],
+        [("get", {"a": 1})],
+    ),
+    "empty objects before the input": (
+        [(0, "c1", "get", {}), (0, "c1", None, {}), (0, "c1", None, {"a": 1})],
+        [("get", {"a": 1})],
+    ),
+    "empty objects by turns": (
+        [(0, "c1", "get", "{}"), (1, "c2", "set", "{}"), (0, None, None, '{"a":1}')],
+        [("get", {"a": 1}), ("set", {})],
+    ),
+    "an empty object and a blank": ([(0, "c1", "get", "{}"), (0, None, None, " ")], [("get", {})]),
+    "an empty object before the name": ([(0, "c1", None, "{}"), (0, None, "get", "")], [("get", {})]),
+    "braces inside of a text": (
+        [(0, "c1", "get", '{"a":"'), (0, None, None, "{}"), (0, None, None, "{}"), (0, None, None, '"}')],
+        [("get", {"a": "{}{}"})],
+    ),
     "the same name again": ([(0, "c1", "get", "{"), (0, "c1", "get", "}")], [("get", {})]),
     "a name in pieces": ([(0, "c1", "get_", ""), (0, None, "time", "{}")], [("get_time", {})]),
     "a null": ([(0, "c1", "get", "null")], [("get", {})]),
@@ -175,9 +193,10 @@ def test_pieces_of_calls(name):
 
 def test_free_text():
     """
-    An input that is not JSON is under the key of its type.
+    An input that is not JSON is under the key of its type, as it came.
     """
     decoder = PiecesDecoder("a1")
-    events = decoder.feed_event({"piece": [0, "c1", "run", "ls"], "type": "code"}) + decoder.close()
+    pieces = [{"piece": [0, "c1", "run", "{}"], "type": "code"}, {"piece": [0, None, None, "{ls}"]}]
+    events = [event for piece in pieces for event in decoder.feed_event(piece)] + decoder.close()
 
-    assert [{"source": "ls"}] == [call.arguments for call in fold(events).last.tool_calls]
+    assert [{"source": "{}{ls}"}] == [call.arguments for call in fold(events).last.tool_calls]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, final
+from typing import Any, Final, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
 from assistant_events.adapters.json_fields import is_object
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
+
+_EMPTY: Final = "{}"
 
 
 @final
@@ -39,9 +41,12 @@ class StreamedCalls:
         self._names: dict[int, str] = {}
         """What has come of the names of calls that wait for the rest."""
 
+        self._held: set[int] = set()
+        """Calls that began with an empty object, which waits: some proxies send it before the real input."""
+
     def continues(self, call: int, name: object) -> bool:
         """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
-        return not name or self._ids[call] is not None
+        return call not in self._held and (not name or self._ids[call] is not None)
 
     def add(self, index: int | None, ident: str | None, name: str | None, given: object, state: dict[str, Any]) -> int:
         """
@@ -51,15 +56,19 @@ class StreamedCalls:
         """
         # Any: plain JSON.
         text = write_json(given).decode() if is_object(given) else given if isinstance(given, str) else ""
-        call = self._number_of(index, ident, name, text)
+        count, call = len(self._ids), self._number_of(index, ident, name, text)
+        text = self._input_of(call, text, may_wait=call == count and str(state.get("type")) not in self._free_texts)
         self._recorder.tool_input(self._ids[call], self._name_of(call, name), text, key=call, state=state)
         return call
 
     def begin_waiting(self) -> None:
-        """Begin the calls that wait for the rest of their name."""
+        """Begin the calls that wait for the rest of their name, and record the empty objects that wait."""
         for call, name in self._names.items():
             self._recorder.tool_input(self._ids[call], name, key=call)
         self._names.clear()
+        for call in sorted(self._held):
+            self._recorder.tool_input(self._ids[call], None, _EMPTY, key=call)
+        self._held.clear()
 
     def end(self) -> None:
         """End the inputs of all calls."""
@@ -96,6 +105,16 @@ class StreamedCalls:
                 self._recorder.keep(call, {"id": ident})
         return call
 
+    def _input_of(self, call: int, text: str, *, may_wait: bool) -> str:
+        """Return what a piece adds to a call, where an empty object in front *may wait*: nothing while that waits."""
+        if text == _EMPTY and (may_wait or call in self._held):
+            self._held.add(call)
+            return ""
+        if not text or call not in self._held:
+            return text
+        self._held.discard(call)
+        return text if text.lstrip().startswith("{") else _EMPTY + text
+
     def _is_next(self, call: int | None, name: str | None, text: str) -> bool:
         """Return whether a piece with a name begins a call behind *call*: a name alone may be repeated at its end."""
         opened = self._recorder.open_of(call)
@@ -106,6 +125,8 @@ class StreamedCalls:
     def _is_whole(self, call: int) -> bool:
         """Return whether all of the input of a call has come, as far as its pieces had one id."""
         opened = self._recorder.open_of(call)
+        if call in self._held:
+            return True
         if call in self._changing or not isinstance(opened, OpenCall):
             return call not in self._changing
         text = opened.buffer.value()

@@ -364,6 +364,40 @@ def test_an_input_ends_with_the_answer():
     assert "{}  " == called.raw_input
 
 
+@pytest.mark.parametrize("empty", ["{}", {}])
+def test_an_empty_object_before_the_input(empty):
+    """
+    It is no part of the input (LiteLLM, issue 4537; the AI gateway of Envoy, issue 1465), nor of the text that streams.
+    """
+    pieces = [J(empty, 0, "call_00001", "f"), J('{"location"'), J(': "Boston"}')]
+    body = answer(*pieces, finish_reason="tool_calls")
+
+    assert [call(input={"location": "Boston"})] == parts(body)
+    assert ['{"location"', ': "Boston"}'] == [each.delta for each in events(body) if each.type == "tool.input.delta"]
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_empty_objects_before_inputs_on_the_fast_path(fast):
+    """
+    Pieces behind an empty object are read in full until the real input has begun.
+    """
+    pieces = [piece for at in range(9) for piece in (J("{}", at, f"c{at}", "f"), *[J(text, at) for text in '{"a":1}'])]
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    found = decoder.feed(stream(*pieces, F("tool_calls"), DONE))
+
+    assert ['{"a":1}'] * 9 == [each.raw_input for each in fold(found).last.tool_calls]
+
+
+def test_an_empty_object_that_was_cut():
+    """
+    An empty object that waits is kept when the answer fails.
+    """
+    [called] = message(stream(J("{}", 0, "call_00001", "f"))).tool_calls
+
+    assert "{}" == called.raw_input
+
+
 def test_a_name_in_every_piece():
     """
     A name, or an id, that is repeated changes nothing.
@@ -518,7 +552,7 @@ def test_calls_are_made_when_the_reason_to_finish_comes():
     The app need not wait for the usage to run a call.
     """
     decoder = DIALECT.decoder("a1")
-    decoder.feed(stream(J("{}", 0, "c", "f")))
+    decoder.feed(stream(J('{"a":1}', 0, "c", "f")))
 
     assert ["tool.input.ended", "tool.called"] == [event.type for event in decoder.feed(stream(F("tool_calls")))]
 
