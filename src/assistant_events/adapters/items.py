@@ -7,10 +7,11 @@ without a number are items by themselves and follow the part before them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from assistant_events import messages as msg
+from assistant_events.adapters.json_fields import Fields, integer, string
 from assistant_events.history import has_result
 from assistant_events.values import State, thaw
 
@@ -122,22 +123,43 @@ def joined_state(states: Iterable[State]) -> dict[str, Any]:
     return joined
 
 
-def joined_pieces(
-    pieces: Iterable[Mapping[str, Any]], *, key_of: Callable[[Mapping[str, Any]], Hashable], texts: Collection[str]
-) -> list[dict[str, Any]]:
+def piece_key(piece: Fields) -> tuple[str | None, int | None]:
+    """Return what the pieces of one item of an array have in common: its type, and its index if it has one."""
+    return string(piece, "type"), integer(piece, "index")
+
+
+def begins_item(known: Fields, piece: Fields, texts: Collection[str]) -> bool:
+    """
+    Return whether a piece with the key of a *known* item is of another one.
+
+    It has another id; or the known one has its signature, which ends it, and the piece has a text or another one.
+    """
+    ident, signature = string(known, "id"), string(known, "signature")
+    if ident and (string(piece, "id") or ident) != ident:
+        return True
+    has_more = any(string(piece, name) for name in texts) or (string(piece, "signature") or signature) != signature
+    return bool(signature) and has_more
+
+
+def joined_pieces(pieces: Iterable[Fields], texts: Collection[str]) -> list[dict[str, Any]]:
     """
     Return the items of an array that comes in pieces, each once and in their order.
 
-    Pieces with the same *key_of* are one item: the fields *texts* are joined, of others the last counts.
+    Pieces with the same `piece_key` are one item, up to one that begins another (`begins_item`): the fields *texts* are
+    joined, of others the last counts.
     """
     # Any: plain JSON.
-    items: dict[Hashable, dict[str, Any]] = {}
+    items: list[dict[str, Any]] = []
+    latest: dict[Hashable, dict[str, Any]] = {}
     for piece in pieces:
-        item = items.setdefault(key_of(piece), {})
+        item = latest.get(piece_key(piece))
+        if item is None or begins_item(item, piece, texts):
+            item = latest[piece_key(piece)] = {}
+            items.append(item)
         for name, value in piece.items():
             before = item.get(name) if name in texts else None
             item[name] = before + value if isinstance(before, str) and isinstance(value, str) else value
-    return list(items.values())
+    return items
 
 
 def joined_roles(items: Iterable[dict[str, Any]], field: str = "content") -> list[dict[str, Any]]:
@@ -155,6 +177,7 @@ def joined_roles(items: Iterable[dict[str, Any]], field: str = "content") -> lis
 __all__ = [
     "BlockKind",
     "ItemParts",
+    "begins_item",
     "block_kind",
     "content_blocks",
     "items_of",
@@ -163,4 +186,5 @@ __all__ = [
     "joined_state",
     "last_number",
     "number_of",
+    "piece_key",
 ]

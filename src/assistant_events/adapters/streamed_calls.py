@@ -44,7 +44,7 @@ class StreamedCalls:
         self._held: set[int] = set()
         """Calls that began with an empty object, which waits: some proxies send it before the real input."""
 
-    def continues(self, call: int, name: object) -> bool:
+    def continues(self, call: int, name: str | None) -> bool:
         """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
         return call not in self._held and (not name or self._ids[call] is not None)
 

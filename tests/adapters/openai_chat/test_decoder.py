@@ -885,6 +885,21 @@ def test_calls_of_one_name_on_the_fast_path(index, ident, fast):
 
 
 @pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("place", [{}, {"index": 0}])
+@pytest.mark.parametrize("field", ["thinking_blocks", "reasoning_details"])
+def test_signed_texts_on_the_fast_path(field, place, fast):
+    """
+    Each is a reasoning of its own, though their frames are alike.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    frames = [D(**{field: [{"type": "thinking", "thinking": text, "signature": "S", **place}]}) for text in "abcdefgh"]
+    found = decoder.feed(stream(*frames, F(), DONE))
+
+    assert [*"abcdefgh"] == [part.text for part in fold(found).last.parts]
+
+
+@pytest.mark.parametrize("fast", [True, False])
 def test_a_thought_that_ends_in_its_frame_on_the_fast_path(fast):
     """
     Thinking behind another item of an array begins anew.

@@ -115,6 +115,71 @@ RETURNED = {
 }
 
 
+def piece(kind, **more):
+    return {"type": f"reasoning.{kind}", **more, "index": 0}
+
+
+ITEMS = {
+    "signatures of calls": (
+        [
+            D(
+                reasoning_details=[piece("encrypted", signature=f"S{at}")],
+                tool_calls=[{"index": at, "id": f"c{at}", "function": {"name": "f", "arguments": "{}"}}],
+            )
+            for at in (1, 2)
+        ],
+        [piece("encrypted", signature="S1"), piece("encrypted", signature="S2")],
+    ),
+    "ids": (
+        [D(reasoning_details=[piece("encrypted", data=f"E{at}", id=f"t{at}")]) for at in (0, 1)],
+        [piece("encrypted", data="E0", id="t0"), piece("encrypted", data="E1", id="t1")],
+    ),
+    "ids beside a text": (
+        [
+            D(
+                reasoning_details=[
+                    piece("text", text="So"),
+                    *[piece("encrypted", data=f"E{at}", id=f"t{at}") for at in (0, 1)],
+                ]
+            )
+        ],
+        [piece("text", text="So"), piece("encrypted", data="E0", id="t0"), piece("encrypted", data="E1", id="t1")],
+    ),
+    "signed texts": (
+        [
+            D(reasoning_details=[piece("text", text="A", signature="S1")]),
+            T("Hm."),
+            D(reasoning_details=[piece("text", text="B", signature="S2")]),
+        ],
+        [piece("text", text="A", signature="S1"), piece("text", text="B", signature="S2")],
+    ),
+    "a text behind a signature": (
+        [
+            D(reasoning_details=[piece("text", **more)])
+            for more in ({"text": "A"}, {"signature": "S1"}, {"text": "B"}, {"text": "C"}, {"signature": "S2"})
+        ],
+        [piece("text", text="A", signature="S1"), piece("text", text="BC", signature="S2")],
+    ),
+    "a repeated signature": (
+        [
+            D(reasoning_details=[piece("text", **more)])
+            for more in ({"text": "A", "signature": "S1"}, {"signature": "S1"})
+        ],
+        [piece("text", text="A", signature="S1")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("chunks", "expected"), ITEMS.values(), ids=ITEMS)
+def test_items_of_one_type_and_index(chunks, expected):
+    """
+    Those with an id or a signature of their own go back one by one.
+    """
+    [asked, *_], _ = sent(answer(*chunks), "openrouter")
+
+    assert expected == asked["reasoning_details"]
+
+
 @pytest.mark.parametrize(("provider", "body", "expected"), RETURNED.values(), ids=RETURNED)
 def test_what_returns(provider, body, expected):
     """

@@ -16,6 +16,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
+from assistant_events.adapters.items import piece_key
 from assistant_events.adapters.json_fields import (
     Fields,
     array,
@@ -204,34 +205,33 @@ class OpenAIChatDecoder(DecoderBase):
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "index": -1, "function": delta["function_call"]})
 
-    def _offer(self, path: Path, key: object, ident: str | None = None) -> None:
+    def _offer(self, path: Path, key: object, ident: object = None) -> None:
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
         if self._frame is not None:
             self.offer_fast_path(self._frame, path, self.recorder.open_of(key), kind=(path, ident))
 
     def _offer_input(self, item: Fields, call: int) -> None:
         """Offer the fast path to more pieces of a call, which most servers send without its id."""
-        ident = string(item, "id")
-        if not self._calls.continues(call, mapping(item, "function").get("name")):
+        ident, name = string(item, "id"), string(mapping(item, "function"), "name")
+        if not self._calls.continues(call, name):
             return  # another one like it may be another call
-        self._offer(_ARGUMENTS, call, ident)
+        self._offer(_ARGUMENTS, call, (ident, name))
         if ident is not None and self._frame is not None:
             opened, number = self.recorder.open_of(call), integer(item, "index")
-            self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, None), number=number)
+            self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, (None, None)), number=number)
 
     def _on_detail(self, field: str, piece: Fields) -> None:
         """
         Read a piece of an item of `reasoning_details` or `thinking_blocks`.
 
         One with text is a reasoning, with its other fields as `detail` in the state. One without text, such as an
-        encrypted one, is among the `details` of the reasoning that is open, or a reasoning of its own. A signature is
-        the end of an item without an index.
+        encrypted one, is among the `details` of the reasoning that is open, or a reasoning of its own.
         """
         text = string(piece, shown_in := words.text_field(piece)) or ""
         facts = filled(piece, words.DETAIL_TEXTS.values())
-        if text and "index" not in piece and self._detail is not None and self._detail.get("signature"):
+        key, opened = piece_key(facts), None if self._detail is None else piece_key(self._detail)
+        if self._detail is not None and key == opened and words.begins_detail(self._detail, piece):
             self._end_detail()
-        key, opened = words.detail_key(facts), None if self._detail is None else words.detail_key(self._detail)
         if self._detail is not None and key == opened:
             [known] = words.joined_details([self._detail, facts])
             if known != self._detail:
@@ -247,12 +247,13 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.begin(key, "reasoning", {**more, "detail": facts})
             self._detail = facts
         self.recorder.reasoning(text, key=key)
-        self._offer((*_DELTA, field, 0, shown_in), key, repr(facts))
+        if "signature" not in facts:  # which ends an item: another one like it begins the next
+            self._offer((*_DELTA, field, 0, shown_in), key, repr(facts))
 
     def _end_detail(self) -> None:
         """End the item that is open: other content begins, or the answer ends."""
         if self._detail is not None:
-            self.recorder.end(words.detail_key(self._detail))
+            self.recorder.end(piece_key(self._detail))
             self._detail = None
 
     def _on_text(self, field: str, text: str) -> None:

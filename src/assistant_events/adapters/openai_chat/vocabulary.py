@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.items import joined_pieces
+from assistant_events.adapters.items import begins_item, joined_pieces
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_places import citation_of
@@ -56,17 +56,13 @@ THOUGHTS: Final = {"thinking": ("thinking", "text"), "reasoning": ("summary", "s
 """By type of an item of `content`, its array of thoughts and their type: Mistral, Databricks."""
 
 
-def detail_key(piece: Fields) -> tuple[str | None, object]:
-    """Return what the pieces of one item have in common."""
-    return string(piece, "type"), piece.get("index")
-
-
 def text_field(piece: Fields) -> str:
     """Return the field with the text of a piece; empty when it has none."""
     return next((name for name in DETAIL_TEXTS.values() if string(piece, name)), "")
 
 
-joined_details: Final = partial(joined_pieces, key_of=detail_key, texts=frozenset({*DETAIL_TEXTS.values(), "data"}))
+_PIECES: Final = frozenset({*DETAIL_TEXTS.values(), "data"})
+joined_details, begins_detail = partial(joined_pieces, texts=_PIECES), partial(begins_item, texts=_PIECES)
 
 LEVELS: Final = ("choice", "message", "audio", "logprobs")
 """Details of the step that have fields of other objects than chunks."""
