@@ -445,6 +445,18 @@ def test_a_message_behind_its_end():
     assert ("Yes.", (), "stop", 10) == (found.text, found.tool_calls, found.finish_reason, found.usage.input_tokens)
 
 
+def test_a_document_whose_message_is_in_two_choices():
+    """
+    Copilot has the text in one and the calls in another, without indexes: all of them are the answer.
+    """
+    called = {"id": "call_00001", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
+    messages = [{"content": "I look"}, {"content": None, "tool_calls": [called]}]
+    whole = {**document(), "choices": [{"finish_reason": "tool_calls", "message": each} for each in messages]}
+
+    assert [("text", "I look", {}), call()] == parts(whole)
+    assert FinishReason.TOOL_CALLS is message(whole).finish_reason
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_extra_content_in_several_chunks(turned):
     """

@@ -92,11 +92,12 @@ class OpenAIChatDecoder(DecoderBase):
                 self.note("unknown-event", "an event that is not a chunk was left out")
             return
         self._learn(event)
+        is_repeated = self._finish_reason is not None
         for choice in choices:
             if integer(choice, "index"):
                 self.note("other-choice", "the delta of another choice was left out")
             else:
-                self._on_choice(event, choice)
+                self._on_choice(event, choice, is_repeated=is_repeated)
         if failed:
             self._fail(error_of(event))
 
@@ -130,7 +131,7 @@ class OpenAIChatDecoder(DecoderBase):
             self.note_usage(mapping(place, "usage"))
         self.learn_details(event, words.CHUNK)
 
-    def _on_choice(self, event: Fields, choice: Fields) -> None:
+    def _on_choice(self, event: Fields, choice: Fields, *, is_repeated: bool) -> None:
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta")
         self._is_completion = not delta
@@ -146,7 +147,7 @@ class OpenAIChatDecoder(DecoderBase):
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
         extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
-        if not (self._is_document and self._finish_reason):  # MiniMax repeats the message behind its end
+        if not (self._is_document and is_repeated):  # MiniMax repeats the message behind its end
             self._on_delta(delta)
         error = error_of(choice)
         if error or reason in words.FAILURES:
