@@ -367,7 +367,7 @@ def test_an_input_ends_with_the_answer():
 @pytest.mark.parametrize("empty", ["{}", {}])
 def test_an_empty_object_before_the_input(empty):
     """
-    It is no part of the input (LiteLLM, issue 4537; the AI gateway of Envoy, issue 1465), nor of the text that streams.
+    It is neither in the input (LiteLLM, issue 4537; the AI gateway of Envoy, issue 1465) nor in the text that streams.
     """
     pieces = [J(empty, 0, "call_00001", "f"), J('{"location"'), J(': "Boston"}')]
     body = answer(*pieces, finish_reason="tool_calls")
