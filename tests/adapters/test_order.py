@@ -2,6 +2,8 @@
 Cases 42 to 59 of the wire reference: overlap, gaps, repetition; and what else a stream may do to its order.
 """
 
+from assistant_events.values import thaw
+
 from .notation import (
     DONE,
     C,
@@ -213,6 +215,19 @@ def test_c50_late_annotations_after_stop():
 
     assert {"i": 0, "annotations": [one]} == inner(body)[-1].state
     assert ["a", ""] == [part.text for part in message(body).parts]
+
+
+def test_sources_of_a_text_that_is_cut():
+    """
+    They are kept with the text, whose end did not come.
+    """
+    one = {"type": "url_citation", "url": "https://e.x/"}
+    [part] = message(stream(C(), S(0, mo()), D(0, text("a")), D(0, notes(one)))).parts
+
+    assert (["https://e.x/"], {"i": 0, "annotations": [one]}) == (
+        [each.url for each in part.citations],
+        thaw(part.state),
+    )
 
 
 def test_c51_index_gap_and_descending():

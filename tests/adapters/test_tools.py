@@ -452,6 +452,18 @@ def test_c41_every_tool_of_the_provider(kind):
     ] == inner(body)
 
 
+@pytest.mark.parametrize("name", ["read_file", "weather"])
+def test_calls_in_a_sandbox(name):
+    """
+    Antigravity runs the tools for its files itself; any other function is the app's.
+    """
+    body = stream(C(), S(0, fc(name=name)), D(0, args("{}")), X(0), K("completed"))
+    found = message(body, request={"agent": "antigravity-preview-09-2026", "input": "hi"})
+
+    assert (name == "weather") == bool(found.pending_tool_calls)
+    assert [name == "read_file"] == [call.provider_executed for call in found.tool_calls]
+
+
 def test_c41_details_of_retrieval():
     """
     The kind of a call is sent back with it.

@@ -490,6 +490,17 @@ def test_code_without_ids():
     ]
 
 
+def test_code_that_has_no_result_before_other_code():
+    """
+    A result without an id is that of the last code, not of the first that waits for one.
+    """
+    first, second = message(answer(X("a"), X("b"), O("2\n"), T("x"))).tool_calls
+
+    assert [("a", "no-result", ()), ("b", None, (TextContent("2\n"),))] == [
+        (call.input["code"], call.error and call.error.kind, call.output) for call in (first, second)
+    ]
+
+
 def test_tools_of_the_service():
     """
     A call and its result keep their whole content, also when results come in another order.

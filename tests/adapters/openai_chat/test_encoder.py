@@ -473,6 +473,20 @@ def test_stripped():
     assert [written()] == request.body["messages"][1]["tool_calls"]
 
 
+@pytest.mark.parametrize("name", ["reasoning details", "encrypted reasoning", "signed call"])
+def test_state_of_another_model(name):
+    """
+    What one model has signed stays behind when another one is asked at the same server.
+    """
+    answered = message(SAMPLES[name], request={"model": "maker/one"}, provider="openrouter")
+    [_, own, *_], _ = encoded(USER, answered, model="maker/one", provider="openrouter")
+    [_, moved, *_], drops = encoded(USER, answered, model="maker/two", provider="openrouter")
+
+    assert any("signature" in str(own[key]) or "data" in str(own[key]) for key in own)
+    assert not any("signature" in str(moved[key]) or "data" in str(moved[key]) for key in moved)
+    assert "other-model" in {reason for _, reason in drops}
+
+
 def test_annotations():
     """
     OpenRouter takes back what it has parsed of a file; others refuse the field.

@@ -40,6 +40,7 @@ from .samples import (
     LISTED,
     LOCAL_SHELL,
     MCP,
+    MESSAGE,
     OVERLAP,
     PATCH,
     PATCH_CALL,
@@ -435,6 +436,17 @@ def test_results(name):
     found = DIALECT.encoder(transcript, {"model": MODEL}, mode="full")
 
     assert expected == found.body["input"][-1]
+
+
+def test_content_of_unknown_types():
+    """
+    It is sent back behind the texts of its message.
+    """
+    odd = {"type": "output_hologram", "beam": [1]}
+    item = {**MESSAGE, "status": "completed", "content": [output_text("So"), odd]}
+    items, drops = encoded(USER, own(stream(added(0, **MESSAGE, content=[]), done(0, **item))))
+
+    assert ([ASKED, item], []) == (items, drops)
 
 
 def test_an_approval_of_another_model():
