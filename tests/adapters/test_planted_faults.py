@@ -189,6 +189,21 @@ class SharesItsCounts(AnthropicMessagesDecoder):
         super().on_event(event)
 
 
+class SharesItsSignature(AnthropicMessagesDecoder):
+    signed = {}  # noqa: RUF012 - the fault
+
+    def _on_delta(self, event, delta):
+        if delta.get("type") == "signature_delta":
+            self.signed["signature"] = delta["signature"]
+            return
+        super()._on_delta(event, delta)
+
+    def _on_stop(self, block):
+        if block is not None and block.role == "thinking":
+            super()._on_delta({"index": 0}, {"type": "signature_delta", "signature": self.signed["signature"]})
+        super()._on_stop(block)
+
+
 class ForgetsNothing(AnthropicMessagesDecoder):
     words = 0
 
@@ -228,6 +243,7 @@ FAULTS = {
     "9 no opaque parts": (DropsWhatItDoesNotKnow, "compaction: delta.content is lost"),
     "10 always the same end": (AlwaysEndsItsTurn, "stop_reason is lost"),
     "11 shared counts": (SharesItsCounts, "decoders share something"),
+    "11b a shared signature": (SharesItsSignature, "decoders share something"),
     "12 nothing forgotten": (ForgetsNothing, "not the transcript of the uncut stream"),
     "citations in state alone": (LosesCitations, "citations.* is in no citation"),
     "13 input that is written again": (

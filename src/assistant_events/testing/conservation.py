@@ -207,10 +207,7 @@ def _is_sum(count: int, details: Sequence[float]) -> bool:
 
 def check_places(sample: Sample) -> None:
     """Change one opaque string of the frames: exactly one part changes, the one that was open when it came."""
-    frames: list[tuple[str | None, Any]] = [  # Any: JSON, or the text of a mark
-        (frame.name, frame.payload.decode("utf-8", "replace") if (document := frame.document) is None else document)
-        for frame in sample.frames
-    ]
+    frames = _documents(sample)
     plain = parts_of(_decoded(sample, frames))
     for text, place in _opaque_strings(plain):
         came = [at for at, (_, payload) in enumerate(frames) if text in strings(payload)]
@@ -230,6 +227,14 @@ def check_places(sample: Sample) -> None:
             any(not open_then or place in open_then for open_then in opened),
             f"{where} is in {named([place])}; {named(first)} was open",
         )
+
+
+def _documents(sample: Sample) -> list[tuple[str | None, Any]]:
+    # Any: JSON, or the text of a mark.
+    return [
+        (frame.name, frame.payload.decode("utf-8", "replace") if (document := frame.document) is None else document)
+        for frame in sample.frames
+    ]
 
 
 def _decoded(sample: Sample, frames: Sequence[tuple[str | None, Any]]) -> Transcript:
@@ -279,8 +284,8 @@ def _replaced(value: Any, text: str, other: str) -> Any:
 
 
 def check_nothing_shared(samples: Sequence[Sample]) -> None:
-    """Decode all streams in turns: each gives what it gives alone."""
-    pairs = list(samples) * (2 if len(samples) == 1 else 1)
+    """Decode all streams in turns, and each with other opaque strings too: each gives what it gives alone."""
+    pairs = [each for sample in samples for each in (sample, _with_other_strings(sample))]
     decoders = [sample.decoder() for sample in pairs]
     found: list[list[Event]] = [[] for _ in pairs]
     for turn in range(max([len(sample.frames) for sample in pairs], default=0)):
@@ -295,6 +300,13 @@ def check_nothing_shared(samples: Sequence[Sample]) -> None:
             fold(events) == sample.transcript,
             f"{sample.name}: decoded in turns with other streams it gives another transcript: decoders share something",
         )
+
+
+def _with_other_strings(sample: Sample) -> Sample:
+    frames = _documents(sample)
+    for text, _ in _opaque_strings(parts_of(sample.transcript)):
+        frames = [(name, _replaced(payload, text, _changed(text))) for name, payload in frames]
+    return Sample(sample.dialect, sample.name, sample.written(frames), request=sample.request)
 
 
 # -- nothing is read twice
