@@ -254,7 +254,7 @@ def _check_state(sample: Sample, encoded: Encoded, events: Sequence[Event], orig
     selection = select(fold(events), origin, policy=sample.dialect.policy)
     unsigned = {(drop.message_id, drop.part) for drop in encoded.drops if drop.reason is DropReason.UNSIGNED}
     for place, part in parts_of(fold(events)).items():
-        seals = [text for key, text in opaque_strings(part, _OPAQUE) if place in unsigned and not _IDS.search(key)]
+        seals = [text for key, text in opaque_strings(part, _SHORT) if place in unsigned and not _IDS.search(key)]
         require(not seals, f"{sample.name}: {named([place])} is left out as unsigned, and has the state {seals[:1]}")
     for message, places in zip(selection.messages, selection.places, strict=True):
         for at, part in zip(places, getattr(message, "parts", ()), strict=True):

@@ -21,7 +21,9 @@ SAMPLES = {
         *(B(0, "thinking", thinking="", signature=""), H(0, "Let"), H(0, " me see"), S(0, "EqQB"), X(0)),
         *text(1, "Yes."),
     ),
-    "redacted thinking": answer(B(0, "redacted_thinking", data="EmwK"), X(0), *tool(1), stop_reason="tool_use"),
+    "redacted thinking": answer(
+        B(0, "redacted_thinking", data="EmwKAhgBEgy3va3p"), X(0), *tool(1), stop_reason="tool_use"
+    ),
     "thinking without text": answer(B(0, "thinking", thinking="", signature=""), S(0, "EqQB"), X(0), *text(1, "Yes.")),
     "parallel calls": answer(
         *text(0, "I look."),

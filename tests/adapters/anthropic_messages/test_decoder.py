@@ -65,7 +65,7 @@ TEXT = ("text", "Yes.", {})
 PARTS = {
     "plain text": [("text", "Hello world", {})],
     "thinking": [("reasoning", "Let me see", {"signature": "EqQB"}), TEXT],
-    "redacted thinking": [("reasoning", "", {"data": "EmwK"}), call()],
+    "redacted thinking": [("reasoning", "", {"data": "EmwKAhgBEgy3va3p"}), call()],
     "thinking without text": [("reasoning", "", {"signature": "EqQB"}), TEXT],
     "parallel calls": [
         ("text", "I look.", {}),

@@ -77,7 +77,7 @@ SAMPLES = {
     ),
     "blocks of LiteLLM": answer(
         *[block("Let"), block(" me see"), block("", "MA=="), block("and"), block(" again"), block("", "MQ==")],
-        D(thinking_blocks=[{"type": "redacted_thinking", "data": "EmwK"}]),
+        D(thinking_blocks=[{"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3p"}]),
         T("Yes."),
     ),
     "two summaries of Databricks": answer(

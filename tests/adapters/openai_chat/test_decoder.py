@@ -65,7 +65,7 @@ PARTS = {
             {
                 **BLOCKS,
                 "detail": {"type": "thinking", "signature": "MQ=="},
-                "details": [{"type": "redacted_thinking", "data": "EmwK"}],
+                "details": [{"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3p"}],
             },
         ),
         YES,

@@ -79,7 +79,7 @@ RETURNED = {
             "thinking_blocks": [
                 {"type": "thinking", "thinking": "Let me see", "signature": "MA=="},
                 {"type": "thinking", "thinking": "and again", "signature": "MQ=="},
-                {"type": "redacted_thinking", "data": "EmwK"},
+                {"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3p"},
             ],
         },
     ),
