@@ -6,6 +6,7 @@ from .notation import (
     DONE,
     C,
     D,
+    E,
     K,
     S,
     U,
@@ -28,6 +29,14 @@ from .notation import (
 
 PNG = "iVBORw0KGgo="
 SIGNED = "aB+/" * 20 + "=="
+COUNTS = {
+    "total_tokens": 151,
+    "total_input_tokens": 17,
+    "total_cached_tokens": 5,
+    "total_output_tokens": 29,
+    "total_thought_tokens": 41,
+    "total_tool_use_tokens": 64,
+}
 
 
 def numbered(*wire):
@@ -106,5 +115,10 @@ SAMPLES = {
     ),
     "failed": stream(C(), *OVERLAP[:5], K("failed", errors=[{"code": "internal", "message": "boom"}])),
     "never ended": stream(C(), *OVERLAP[:6]),
+    "error in the middle": stream(C(), S(0, mo()), D(0, text("Hel")), E("rate_limit_exceeded", "Slow down, please.")),
+    "incomplete": stream(C(), S(0, mo()), D(0, text("On and")), X(0), K("incomplete", usage=COUNTS)),
+    "in an environment": stream(
+        C(environment_id="env_0000001"), S(0, mo()), D(0, text("Hi")), X(0), K(environment_id="env_0000001")
+    ),
 }
 """Whole streams by name."""
