@@ -14,6 +14,7 @@ from .notation import (
     END,
     MODEL,
     B,
+    C,
     D,
     E,
     H,
@@ -21,6 +22,7 @@ from .notation import (
     K,
     M,
     S,
+    T,
     X,
     answer,
     encoded,
@@ -708,6 +710,22 @@ def test_calls_of_code(name):
     blocks = [block for message in messages[1:] for block in message["content"]]
 
     assert expected == [" ".join([each["type"], *each.get("caller", {}).values()][:3:2]) for each in blocks]
+
+
+def test_sources_of_a_text_in_two_parts():
+    """
+    A text that another block has interrupted returns as one block, with the sources of both of its parts.
+    """
+    first, second = ({**CITED, "cited_text": words} for words in ("one", "two"))
+    given = message(
+        answer(
+            *(B(0, "text", text="", citations=[]), T(0, "So "), C(0, **first), B(1, "text", text=""), T(1, "Hm.")),
+            *(T(0, "it is."), C(0, **second), X(1), X(0)),
+        )
+    )
+    [_, sent], _ = encoded(USER, given)
+
+    assert [block("text", text="So it is.", citations=[first, second]), block("text", text="Hm.")] == sent["content"]
 
 
 def test_a_result_of_another_model():
