@@ -243,7 +243,7 @@ class OpenItems:
                 item.address = item_id
                 self._at.setdefault(item_id, item)
             return item  # as nearly always
-        if item is None or item.kind != kind:
+        if item is None or (item.kind != kind and index is not None):
             item = self._elsewhere(index, address, kind, is_whole=is_whole, is_end=is_end) or item
         if item is None or item.kind != kind or (is_whole and item.ended and item.fields.get("id") != item_id):
             self._decoder.ensure_started()
