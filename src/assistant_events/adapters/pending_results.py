@@ -39,13 +39,18 @@ def unanswered_calls(
     }
     if not pending:
         return {}
-    sent = [getattr(kept, "parts", ()) for message in messages for kept in selected(message).messages]
+    sent = [_sent_parts(selected(message)) for message in messages]
     answered = {answered_id(part) for parts in sent for part in parts}
     return {
         call: given
         for call, (at, given) in pending.items()
         if given not in answered and not _is_awaited(messages, sent, at)
     }
+
+
+def _sent_parts(selection: Selection) -> list[msg.Part]:
+    """Return what is sent of an answer; nothing of other messages, and of those that are not sent."""
+    return [part for message in selection.messages for part in getattr(message, "parts", ())]
 
 
 def _is_awaited(messages: Sequence[msg.Message], sent: Sequence[Sequence[msg.Part]], at: int) -> bool:

@@ -4,7 +4,7 @@ What the Messages API takes back: order, signatures, results, and what must not 
 
 import pytest
 
-from assistant_events import ErrorInfo, Origin, Transcript, UserMessage, fold
+from assistant_events import CompactionStarted, ErrorInfo, Origin, Transcript, UserMessage, fold
 from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent
@@ -726,6 +726,17 @@ def test_sources_of_a_text_in_two_parts():
     [_, sent], _ = encoded(USER, given)
 
     assert [block("text", text="So it is.", citations=[first, second]), block("text", text="Hm.")] == sent["content"]
+
+
+def test_a_call_behind_a_compaction_that_did_not_end():
+    """
+    The compaction is not sent; the call is, which the next answer will answer.
+    """
+    started = CompactionStarted(message_id="c1", reason="auto")
+    transcript = fold([started, *events(answer(*tool(0, **SERVER), stop_reason="pause_turn"))])
+    messages, _ = encoded(*transcript.messages)
+
+    assert ["server_tool_use"] == [block["type"] for each in messages for block in each["content"]]
 
 
 def test_a_result_of_another_model():
