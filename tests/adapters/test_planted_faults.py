@@ -31,7 +31,7 @@ SAMPLES = {
         *text(3, "And more."),
     ),
     "parallel calls": answer(
-        *(B(0, "tool_use", id="toolu_first", name="f", input={}), J(0, '{"a" : 1, '), J(0, '"b": 2}'), X(0)),
+        *(B(0, "tool_use", id="toolu_first", name="look_up", input={}), J(0, '{"a" : 1, '), J(0, '"b": 2}'), X(0)),
         *tool(1, "toolu_second", "g", '{ "city":  "Bonn" }'),
         stop_reason="tool_use",
     ),
@@ -400,6 +400,18 @@ WAYS_BACK = {
     "an encoder that sends state twice": (
         {"encoder": each_block(lambda block: [block, block] if block["type"] == "thinking" else [block])},
         "thinking: the state .* may be sent and is in the request 2 times; expected once",
+    ),
+    "an encoder without texts": (
+        {"encoder": each_block(lambda block: [] if block.get("text") == "Yes." else [block])},
+        "thinking: text of part 1 of 'a1' is not in the request: 'Yes.'",
+    ),
+    "an encoder without inputs": (
+        {"encoder": each_block(lambda block: [{**block, "input": {}} if block["type"] == "tool_use" else block])},
+        "parallel calls: city of part 1 of 'a1' is not in the request: 'Bonn'",
+    ),
+    "an encoder of one name": (
+        {"encoder": each_block(lambda block: [{**block, "name": "tool"} if block["type"] == "tool_use" else block])},
+        "parallel calls: name of part 0 of 'a1' is not in the request: 'look_up'",
     ),
     "an encoder of first contents": (
         {"encoder": each_block(first_content)},

@@ -188,21 +188,21 @@ class OpenItems:
         An item has the id of one that has begun, or is the next of its type. Others are new, since the stream had none;
         those before the first known one have numbers below those of the stream, where it has theirs.
         """
-        given = [(index, fields, self.at(string(fields, "id"))) for index, fields in enumerate(items)]
-        left = [item for item in self if all(item is not named for _, _, named in given)]
-        known: list[OpenItem | None] = []
-        for _, fields, named in given:
-            item = named or next((each for each in left if each.kind == string(fields, "type")), None)
-            left = [each for each in left if each is not item]
-            known.append(item)
+        given = [(fields, string(fields, "type") or "", self.at(string(fields, "id"))) for fields in items]
+        named = {item for _, _, item in given}
+        left: dict[str, list[OpenItem]] = {}
+        for each in reversed(self._by_number.values()):
+            if each not in named:
+                left.setdefault(each.kind, []).append(each)
+        known = [item or (left[kind].pop() if left.get(kind) else None) for _, kind, item in given]
+        indexes = {item: at for at, item in self._at.items() if isinstance(at, int)}
         first = next((at for at, item in enumerate(known) if item is not None), 0)
-        for (index, fields, named), item in zip(given, known, strict=True):
+        for index, ((fields, kind, _), item) in enumerate(zip(given, known, strict=True)):
             if item is None:
                 is_taken = self.at(index) is not None
                 yield (index - first if index < first else None) if is_taken else index, fields
-            elif not item.ended and item.kind == string(fields, "type"):
-                indexes = [at for at, each in self._at.items() if each is item and isinstance(at, int)]
-                yield None if named is not None else next(iter(indexes), None), fields
+            elif not item.ended and item.kind == kind:
+                yield None if item in named else indexes.get(item), fields
 
     def find(
         self,

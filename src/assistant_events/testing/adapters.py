@@ -23,7 +23,7 @@ from assistant_events.events import EVENT_TYPES, Event
 from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing import conservation, round_trips
 from assistant_events.testing.mutations import mutated
-from assistant_events.testing.sample import MESSAGE_ID, Sample, SampleFrame, leaves, require
+from assistant_events.testing.sample import MESSAGE_ID, Sample, SampleFrame, require
 from assistant_events.values import ErrorInfo, ErrorKind
 
 _Request: TypeAlias = Mapping[str, Any]
@@ -216,7 +216,7 @@ class Trial(Sample):
         """Repeat frames, among them others of their shape: the fast path gives the same as the plain one."""
         shapes: dict[object, list[SampleFrame]] = {}
         for frame in self.frames:
-            shapes.setdefault((frame.name, frozenset([path for path, _ in leaves(frame.document)])), []).append(frame)
+            shapes.setdefault(frame.shape, []).append(frame)
         for first, *others in shapes.values():
             body = [self.body[frame.start : frame.end] for frame in (first, *others[:1], *others[-1:])]
             repeated = body[0] * _LEARNED + b"".join(body) * 2 + body[-1] * _LEARNED

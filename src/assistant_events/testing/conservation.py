@@ -319,7 +319,7 @@ def check_growth(sample: Sample, tried: set[object]) -> None:
     Bytecodes and bytes are counted, so a busy machine changes nothing. *tried* has the shapes of frames that were
     repeated before, and gets this one.
     """
-    shapes = [(frame.name, frozenset([path for path, _ in leaves(frame.document)])) for frame in sample.frames]
+    shapes = [frame.shape for frame in sample.frames]
     usual = Counter(shapes).most_common(1)
     if not usual or usual[0][0] in tried:
         return

@@ -24,7 +24,16 @@ from assistant_events.events import Event
 from assistant_events.history import DropReason, select
 from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing.builders import Call, answer, compaction, error, prompt
-from assistant_events.testing.sample import MESSAGE_ID, Sample, named, opaque_strings, parts_of, require, strings
+from assistant_events.testing.sample import (
+    MESSAGE_ID,
+    Sample,
+    leaves,
+    named,
+    opaque_strings,
+    parts_of,
+    require,
+    strings,
+)
 
 _MODEL: Final = "check-1"
 _MARK: Final = "output-of-this-call-{}-{}"
@@ -83,6 +92,7 @@ def check_encoder(sample: Sample) -> None:
     encoded, answered = answer_with("")
     for what in _OTHER_OUTPUTS if calls else ():
         answer_with(what)
+    _check_content(sample, encoded, answered)
     _check_order(sample, encoded, answered)
     if origin is not None:
         _check_state(sample, encoded, answered, origin)
@@ -213,6 +223,29 @@ def _check_ids(holders: Sequence[tuple[list[str], object]], mark: str, where: st
         ]
         require(bool(calls), f"{where} has the id {ids[0]!r}, which nothing else in the request has")
         require(calls[0] < places[-1], f"{where} is in the request before its call")
+
+
+def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:
+    """Check that texts of own answers, and names and inputs of their calls for the app, are in the body."""
+    texts = "\x00".join(strings(encoded.body))
+    completed = {message.id for message in sample.answers if message.status is msg.MessageStatus.COMPLETED}
+    left_out = {
+        (drop.message_id, drop.part)
+        for drop in encoded.drops
+        if drop.whole and (drop.part is None or drop.reason is not DropReason.UNPLACED)
+    }
+    for place, part in parts_of(fold(events)).items():
+        if place[0] not in completed or place in left_out or (place[0], None) in left_out:
+            continue
+        said: dict[str, object] = {"text": part.text} if isinstance(part, msg.TextPart) and part.text.strip() else {}
+        if isinstance(part, msg.ToolPart) and not part.provider_executed:
+            said = {"name": part.name, **{".".join(path): leaf for path, leaf in leaves(v.thaw(part.input or {}))}}
+        for what, given in said.items():
+            escaped = json.dumps(given, ensure_ascii=False)[1:-1]
+            require(
+                not isinstance(given, str) or given in texts or escaped in texts,
+                f"{sample.name}: {what} of {named([place])} is not in the request: {given!r:.60}",
+            )
 
 
 def _check_order(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:

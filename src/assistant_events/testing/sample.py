@@ -56,6 +56,11 @@ class SampleFrame(NamedTuple):
             return None
         return cast("Fields", document) if isinstance(document, dict) else None
 
+    @property
+    def shape(self) -> tuple[str | None, frozenset[Path]]:
+        """Its name, and the fields that it has."""
+        return self.name, frozenset([path for path, _ in leaves(self.document)])
+
 
 class Sample:
     """
