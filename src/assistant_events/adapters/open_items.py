@@ -219,7 +219,7 @@ class OpenItems:
 
         The index counts, and the id only where it has no item of this type: there are servers that change ids with
         every event. Without both, it is the last of its type that has not ended; so it is of an end at an index that
-        nothing has, where that item has no id (vLLM counts before it ends an item).
+        nothing has, where that is the item that began last and has no id (vLLM counts before it ends an item).
 
         Args:
             index: Index of the item.
@@ -264,10 +264,12 @@ class OpenItems:
         named = self._at.get(address)
         if index is not None and named is not None and named.kind == kind and not named.ended:
             return named
-        last = next((each for each in reversed(self._by_number.values()) if each.kind == kind and not each.ended), None)
+        began = reversed(self._by_number.values())
         if index is None:
-            return None if is_whole else last
-        return last if is_end and last is not None and not last.fields.get("id") else None
+            return None if is_whole else next((each for each in began if each.kind == kind and not each.ended), None)
+        last = next(began, None) if is_end else None
+        is_its = last is not None and last.kind == kind and not last.ended and not last.fields.get("id")
+        return last if is_its else None
 
     def _role_of(self, kind: str) -> ItemRole:
         if kind in self._calls:
