@@ -14,6 +14,7 @@ import pytest
 from assistant_events import TextDelta
 from assistant_events.adapters import DecoderBase, Dialect, JsonLines
 from assistant_events.adapters.json_fields import string
+from assistant_events.history import Policy
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.testing.mutations import HOSTILE_JSON, MUTATIONS, mutated
 
@@ -283,7 +284,12 @@ def test_decoders_that_do_not_keep_their_face(decoder, sentence):
 
 
 @pytest.mark.parametrize(
-    ("streams", "sentence"), [([], "expected at least one"), ([BODY, "text"], r"streams\[1\]: expected bytes, got str")]
+    ("streams", "sentence"),
+    [
+        ([], "streams: expected at least one"),
+        ([b"", b"\n"], "streams: expected at least one with a frame"),
+        ([BODY, "text"], r"streams\[1\]: expected bytes, got str"),
+    ],
 )
 def test_samples_that_are_none(streams, sentence):
     """
@@ -386,6 +392,66 @@ def test_the_shortest_input_is_shown():
     long = BODY[: BODY.index(b"\n") + 1] * 40 + BODY
     with pytest.raises(AssertionError, match=r"; the shortest input that fails: b.{,200}$"):
         check_adapter(Dialect(name="lines", decoder=Raises), {"long": long}, every_position=10)
+
+
+class LosesLater(Sound):
+    """
+    Loses a text when it comes after another one.
+    """
+
+    def on_text(self, text):
+        super().on_text("" if text == "lost" and self.recorder.started and self.recorder.open_of(None) else text)
+
+
+def test_a_place_in_the_stream_and_in_the_shortest_input():
+    """
+    A sentence that names a frame of the stream is followed by the one for the input that is shown.
+    """
+    body = lines({"text": "Hello"}, {"text": " world"}, {"text": "lost"}, {"text": "!"}, {"end": "done"})
+    with pytest.raises(AssertionError) as caught:
+        check(LosesLater, body)
+
+    [first, shown] = str(caught.value).split("; the shortest input that fails: ")
+    shortest, where = shown.split(", of which sample: ")
+    assert f"the frame at byte {body.index(b'lost') - 10}," in first
+    assert repr(lines({"text": " world"}, {"text": "lost"})) == shortest
+    assert "the frame at byte 19," in where
+
+
+class Signs(Sound):
+    """
+    Decodes `{"sign": text}`, state of the item, also of `{"over": true}`, which has ended it.
+    """
+
+    def on_event(self, event):
+        self.ensure_started()
+        if event.get("over"):
+            self.recorder.end(0)
+        elif string(event, "sign"):
+            self.recorder.keep(0, {"signature": event["sign"]})
+        else:
+            super().on_event(event)
+
+    def on_text(self, text):
+        if text:
+            self.recorder.text(text, key=0)
+
+
+class Numbers(Signs):
+    item_key = "i"
+
+
+SIGNED = lines(
+    {"text": "Hello"}, {"over": True}, {"call": "f"}, {"sign": "c2lnbmF0dXJl"}, {"text": " and more"}, {"end": "done"}
+)
+
+
+@pytest.mark.parametrize("decoder", [Signs, Numbers])
+def test_state_of_an_item_that_has_ended(decoder):
+    """
+    State that comes behind the end of its item, and behind a call, is where it belongs: in the item's next part.
+    """
+    check(decoder, SIGNED, policy=Policy(item_key=decoder.item_key))
 
 
 class Summed(JsonLines):

@@ -2,6 +2,7 @@
 How installed dialects are found, and what a broken entry point does.
 """
 
+import re
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -125,7 +126,70 @@ def test_a_dialect_that_cannot_tell(installed):
     assert ("blind", "gemini-interactions") == dialect_names()
 
 
-blind = Dialect(name="blind", decoder=gemini.decoder)
+blind = Dialect(name="blind", decoder=type("Blind", (gemini.decoder,), {"dialect": "blind"}))
+
+
+def made(base, **changed):
+    """
+    Return the Gemini dialect with a class of it changed: *base* is the name of what it makes.
+    """
+    owner = getattr(getattr(gemini, base), "__self__", getattr(gemini, base))
+    return type("Changed", (owner,), changed)
+
+
+CONTRADICTIONS = {
+    "a decoder of another dialect": (
+        lambda: {"decoder": made("decoder", dialect="morse")},
+        ValueError,
+        "Changed.dialect: expected 'gemini-interactions', got 'morse'",
+    ),
+    "an encoder of another dialect": (
+        lambda: {"encoder": made("encoder", dialect="morse").encode},
+        ValueError,
+        "Changed.dialect: expected 'gemini-interactions', got 'morse'",
+    ),
+    "an encoder without a provider": (
+        lambda: {"encoder": made("encoder", provider="").encode},
+        TypeError,
+        "Changed.provider: expected a non-empty string",
+    ),
+    "the class of an encoder": (
+        lambda: {"encoder": made("encoder")},
+        TypeError,
+        "encoder: expected Changed.encode, got the class",
+    ),
+    "state of no part": (
+        lambda: {"encoder": made("encoder", placed_state={"tool_call": frozenset({"id"})}).encode},
+        ValueError,
+        "Changed.placed_state: expected types of parts, or 'result', got 'tool_call'",
+    ),
+    "an emitter of another dialect": (
+        lambda: {"emitter": made("emitter", decoder=blind.decoder)},
+        ValueError,
+        "Blind.dialect: expected 'gemini-interactions', got 'blind'",
+    ),
+    "an emitter without a decoder": (
+        lambda: {"emitter": made("emitter", decoder=None)},
+        TypeError,
+        "Changed.decoder: expected the decoder of what the emitter writes",
+    ),
+    "numbers that the policy does not read": (
+        lambda: {"decoder": made("decoder", item_key="n")},
+        ValueError,
+        "policy: expected the item_key of the decoder, 'n', got 'i'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changed", "kind", "sentence"), CONTRADICTIONS.values(), ids=CONTRADICTIONS.keys())
+def test_classes_that_contradict_each_other(changed, kind, sentence):
+    """
+    A dialect of them is refused when it is made, not when a stream or a request comes.
+    """
+    fields = {"name": gemini.name, "decoder": gemini.decoder, "encoder": gemini.encoder, "emitter": gemini.emitter}
+    Dialect(**fields)
+    with pytest.raises(kind, match=f"^{re.escape(sentence)}$"):
+        Dialect(**{**fields, **changed()})
 
 
 def test_a_dialect_under_another_name(installed):

@@ -11,6 +11,7 @@ import pytest
 from assistant_events import AssistantMessage, ErrorInfo, OpaqueReceived
 from assistant_events.adapters import AwsChunkStream
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
+from assistant_events.history import Drop, DropReason
 from assistant_events.testing import check_adapter
 
 from .anthropic_messages.notation import DIALECT, END, B, C, E, H, J, K, M, S, T, X, answer, stream, text, tool
@@ -303,6 +304,30 @@ def sealed_encoder(transcript, body, policy=None, **how):
     return DIALECT.encoder(transcript, body, policy=policy, **how)
 
 
+def reporting(reason, **how):
+    """
+    Return an encoder that reports that part 0 of the answer is left out.
+    """
+
+    def encode(transcript, body, **options):
+        encoded = DIALECT.encoder(transcript, body, **options)
+        return attrs.evolve(encoded, drops=(*encoded.drops, Drop("a1", 0, reason, **how)))
+
+    return encode
+
+
+def excusing_itself(transcript, body, **how):
+    """
+    Encode without a text, and report that.
+    """
+    encoded = WAYS_BACK["an encoder without texts"][0]["encoder"](transcript, body, **how)
+    return attrs.evolve(encoded, drops=(*encoded.drops, Drop("a1", 1, DropReason.UNSUPPORTED, whole=True)))
+
+
+def names_the_model_alone(transcript, body, **how):
+    return DIALECT.encoder(transcript, {"model": body["model"]}, **how)
+
+
 def raises(*args, **options):
     raise KeyError("boom")
 
@@ -405,6 +430,18 @@ WAYS_BACK = {
         {"encoder": each_block(lambda block: [] if block.get("text") == "Yes." else [block])},
         "thinking: text of part 1 of 'a1' is not in the request: 'Yes.'",
     ),
+    "an encoder without texts that says so": (
+        {"encoder": excusing_itself},
+        "thinking: text of part 1 of 'a1' is not in the request: 'Yes.'",
+    ),
+    "an encoder without the fields of the app": (
+        {"encoder": names_the_model_alone},
+        "thinking: x-check.of of the app's body is not in the request",
+    ),
+    "an encoder that reports what it sends": (
+        {"encoder": reporting(DropReason.UNPLACED)},
+        "thinking: all state of part 0 is in the request, and a drop reports: state of part 0 of message 'a1' left out",
+    ),
     "an encoder without inputs": (
         {"encoder": each_block(lambda block: [{**block, "input": {}} if block["type"] == "tool_use" else block])},
         "parallel calls: city of part 1 of 'a1' is not in the request: 'Bonn'",
@@ -455,7 +492,7 @@ WAYS_BACK = {
     "an emitter that hides its drops": ({"emitter": HidingEmitter}, "part 0 of 'a1' changed, and no Drop reports it"),
     "an emitter that forgets results": (
         {"emitter": ForgetfulEmitter},
-        "written by the emitter the answer has other results of the provider than its document has",
+        "not as in its document, written by the emitter the answer has other results of the provider: .*; expected ",
     ),
     "a document without citations": (
         {"emit_resource": without_citations},

@@ -95,3 +95,21 @@ def test_exactness(usage, exact):
     A table knows what its wire cannot express.
     """
     assert exact is USAGE.is_exact(usage)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ({"counts": {"inputs": "in"}}, "^counts: expected only input_tokens, .*reasoning_tokens, got 'inputs'$"),
+        (
+            {"counts": {}, "apart": {"cached": ("c",)}},
+            "^apart: expected only input_tokens, output_tokens, got 'cached'$",
+        ),
+    ],
+)
+def test_a_count_that_usage_does_not_have(table, sentence):
+    """
+    A table with a name that is none of `Usage` is refused.
+    """
+    with pytest.raises(ValueError, match=sentence):
+        UsageTable(**table)

@@ -21,7 +21,7 @@ from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
 from assistant_events.events import Event
 from assistant_events.history import DEFAULT_POLICY, Policy
-from assistant_events.messages import AssistantMessage
+from assistant_events.messages import PART_CLASSES, AssistantMessage
 from assistant_events.values import ErrorInfo
 
 _T = TypeVar("_T")
@@ -64,20 +64,15 @@ class DecodeResource(Protocol):
         ...
 
 
-def _applied(dialect: Dialect) -> Policy | None:
-    """Return the policy that the encoder applies; `None` when it is not an `EncoderBase`."""
+def _encoder_class(dialect: Dialect) -> type[EncoderBase] | None:
+    """Return the class of the encoder; `None` when it is not an `EncoderBase`."""
     owner = getattr(dialect.encoder, "__self__", None)
-    return owner.policy if isinstance(owner, type) and issubclass(owner, EncoderBase) else None
+    return owner if isinstance(owner, type) and issubclass(owner, EncoderBase) else None
 
 
 def _default_policy(dialect: Dialect) -> Policy:
-    return _applied(dialect) or DEFAULT_POLICY
-
-
-def _is_applied(dialect: Dialect, _attribute: object, policy: Policy) -> None:
-    applied = _applied(dialect)
-    if applied is not None and policy != applied:
-        raise ValueError(f"policy: the encoder of {dialect.name} applies another one, set it in the encoder's class")
+    encoder = _encoder_class(dialect)
+    return DEFAULT_POLICY if encoder is None else encoder.policy
 
 
 @final
@@ -106,7 +101,7 @@ class Dialect:
         detects: What `detect` looks for in a document, in words, for the report of a command that finds no dialect.
 
         policy: Which state may be sent back, and to whom. It is the `policy` of the encoder's class; only a dialect
-            whose `encoder` is not `EncoderBase.encode` names one itself, any other raises `ValueError`.
+            whose `encoder` is not `EncoderBase.encode` names one itself.
 
         http_error: Reads an HTTP error (status, headers, body), for example `read_http` of an `ErrorTable`; `None` when
             the dialect knows nothing of such errors.
@@ -115,6 +110,11 @@ class Dialect:
             (`usage.total`) that follow each other anywhere in a frame, and covers all that is in it. With a dot before
             it, it is a field of the frame itself; with `word/` before it, it is meant only in frames that have this
             name, or this text in a field of their own.
+
+    Raises:
+        TypeError: The encoder is a class and not its `encode`, or the emitter's class names no decoder.
+
+        ValueError: Classes of the dialect contradict each other, or its name: in `dialect`, `item_key` or `policy`.
     """
 
     name: str
@@ -125,9 +125,39 @@ class Dialect:
     decode_resource: DecodeResource | None = None
     detect: Callable[[Fields], bool] | None = None
     detects: str = ""
-    policy: Policy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True), validator=_is_applied)
+    policy: Policy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True))
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
     dropped: Mapping[str, str] = _NOTHING
+
+    def __attrs_post_init__(self) -> None:
+        if isinstance(self.encoder, type):
+            raise TypeError(f"encoder: expected {self.encoder.__name__}.encode, got the class")
+        encoder = _encoder_class(self)
+        if encoder is not None:
+            _check_encoder(encoder, self.policy)
+        written = getattr(self.emitter, "decoder", None)
+        if isinstance(self.emitter, type) and written is None:
+            raise TypeError(f"{self.emitter.__name__}.decoder: expected the decoder of what the emitter writes")
+        for part in (self.decoder, encoder, written):
+            named = getattr(part, "dialect", self.name)
+            if named != self.name:
+                raise ValueError(f"{getattr(part, '__name__', part)}.dialect: expected {self.name!r}, got {named!r}")
+        item_key = getattr(self.decoder, "item_key", None)
+        if item_key not in (None, self.policy.item_key) and self.policy is not DEFAULT_POLICY:
+            raise ValueError(
+                f"policy: expected the item_key of the decoder, {item_key!r}, got {self.policy.item_key!r}"
+            )
+
+
+def _check_encoder(encoder: type[EncoderBase], policy: Policy) -> None:
+    for name in ("dialect", "provider"):
+        if not getattr(encoder, name, None):
+            raise TypeError(f"{encoder.__name__}.{name}: expected a non-empty string")
+    strange = encoder.placed_state.keys() - {*[part.type for part in PART_CLASSES], "result"}
+    if strange:
+        raise ValueError(f"{encoder.__name__}.placed_state: expected types of parts, or 'result', got {min(strange)!r}")
+    if policy is not encoder.policy:
+        raise ValueError(f"policy: {encoder.__name__} applies another one, set it in its class")
 
 
 def dialect_names() -> tuple[str, ...]:

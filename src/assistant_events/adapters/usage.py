@@ -7,7 +7,7 @@ a table names the fields that the wire counts apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -20,6 +20,15 @@ from assistant_events.values import Usage, thaw
 _SIDES: Final = ("input_tokens", "output_tokens")
 _COUNTS: Final = (*_SIDES, "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _NONE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+
+
+def _only(names: tuple[str, ...]) -> Callable[[UsageTable, attrs.Attribute[Any], Mapping[str, object]], None]:
+    def check(_: UsageTable, attribute: attrs.Attribute[Any], table: Mapping[str, object]) -> None:
+        strange = table.keys() - {*names}
+        if strange:
+            raise ValueError(f"{attribute.name}: expected only {', '.join(names)}, got {min(strange)!r}")
+
+    return check
 
 
 @final
@@ -44,10 +53,13 @@ class UsageTable:
         total: Field of the sum of both sides, which is written and not read; `None` when the wire has none.
 
         total_decides: Whether only some servers count fields apart: those whose total is the sum with them.
+
+    Raises:
+        ValueError: A key of *counts* or *apart* names another count than those of `Usage`.
     """
 
-    counts: Mapping[str, str]
-    apart: Mapping[str, tuple[str, ...]] = _NONE
+    counts: Mapping[str, str] = attrs.field(validator=_only(_COUNTS))
+    apart: Mapping[str, tuple[str, ...]] = attrs.field(default=_NONE, validator=_only(_SIDES))
     total: str | None = None
     total_decides: bool = False
 

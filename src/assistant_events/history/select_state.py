@@ -58,7 +58,7 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.LINKED: "Another item of its step cannot be sent, and in this dialect items reference each other.",
         DropReason.EMPTY: "It is empty.",
         DropReason.STRIPPED: "The caller asked for the conversation without state.",
-        DropReason.UNPLACED: "The request has no field for it, or none that is known.",
+        DropReason.UNPLACED: "The wire has no field for it, or none that is known.",
         DropReason.UNSUPPORTED: "The request cannot hold content of this kind.",
         DropReason.UNCALLED: "The arguments were not a JSON object, so the call was not executed; "
         "the request reports that as its result.",

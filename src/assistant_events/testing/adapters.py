@@ -102,12 +102,14 @@ def check_adapter(
         if isinstance(streams, Mapping)
         else {f"streams[{at}]": body for at, body in enumerate(streams)}
     )
-    require(bool(named), "streams: expected at least one")
     trials: list[Trial] = []
     for name, body in named.items():
         if not isinstance(body, bytes):
             raise AssertionError(f"{name}: expected bytes, got {type(body).__name__}")  # noqa: TRY004 - as all it raises
         trials.append(Trial(dialect, name, body, request=request, every_position=every_position, seed=seed))
+    require(
+        any(trial.frames for trial in trials), "streams: expected at least one with a frame of the dialect's framing"
+    )
     for check in _CHECKS:
         for trial in trials:
             trial.check(check)
@@ -152,7 +154,11 @@ class Trial(Sample):
         try:
             check(self)
         except AssertionError as error:
-            raise AssertionError(f"{error}{self._shortest(check, str(error))}") from error.__cause__
+            sentence = str(error)
+            shortest, its_sentence = self._shortest(check, sentence)
+            shown = f"{sentence}; the shortest input that fails: {_shown(shortest)}"
+            place = "" if its_sentence == sentence else f", of which {its_sentence}"
+            raise AssertionError(shown + place) from error.__cause__
 
     @property
     def ended(self) -> bool:
@@ -325,8 +331,8 @@ class Trial(Sample):
 
     # -- inside
 
-    def _shortest(self, check: Callable[[Trial], None], sentence: str) -> str:
-        """Return the shortest stream that was found to fail with *sentence*, in words."""
+    def _shortest(self, check: Callable[[Trial], None], sentence: str) -> tuple[bytes, str]:
+        """Return the shortest stream that was found to fail with *sentence*, and the sentence for that one."""
         fault = _VARYING.sub("", sentence)
         frames = [(frame.start, frame.end) for frame in self.frames]
         rest = self.body[frames[-1][1] :] if frames else self.body
@@ -342,13 +348,13 @@ class Trial(Sample):
                     check(shorter)
                 except AssertionError as error:
                     if _VARYING.sub("", str(error)) == fault:
-                        kept = fewer
+                        kept, sentence = fewer, str(error)
                         continue
                 except Exception:  # noqa: BLE001, S110 - another fault than the one that is looked for
                     pass
                 at += size
             size //= 2
-        return f"; the shortest input that fails: {_shown(b''.join(kept))}"
+        return b"".join(kept), sentence
 
     def _copy(self, name: str, body: bytes) -> Trial:
         """Return another stream to try as this one."""

@@ -22,7 +22,7 @@ from assistant_events.adapters.json_fields import Fields, base64_bytes
 from assistant_events.converters import dumps
 from assistant_events.errors import JsonError
 from assistant_events.events import Event, MediaEnded, StepEnded, StepFailed
-from assistant_events.messages import PartStatus, TextPart, Transcript
+from assistant_events.messages import Part, PartStatus, TextPart, ToolPart, Transcript
 from assistant_events.reducer import fold
 from assistant_events.testing.sample import (
     Path,
@@ -221,10 +221,11 @@ def check_places(sample: Sample) -> None:
             others == [place],
             f"{where}: with another text there, {named(others)} changed; expected {named([place])} alone",
         )
-        first = _open_at(sample, frames, came[0])
-        opened = chain([first], (_open_at(sample, frames, at) for at in came[1:]))
+        item = _item_of(sample, plain, place)
+        first = _open_at(sample, frames, came[0], plain[place])
+        opened = chain([first], (_open_at(sample, frames, at, plain[place]) for at in came[1:]))
         require(
-            any(not open_then or place in open_then for open_then in opened),
+            any(not open_then or item & open_then for open_then in opened),
             f"{where} is in {named([place])}; {named(first)} was open",
         )
 
@@ -249,19 +250,29 @@ def _opaque_strings(parts: Mapping[Place, Any]) -> list[tuple[str, Place]]:
     return alone[:: -(-len(alone) // _CHANGED_STRINGS) or 1]
 
 
-def _open_at(sample: Sample, frames: Sequence[tuple[str | None, Any]], at: int) -> set[Place]:
-    """Return the parts that were open when frame *at* came, or that it began; none when there were none."""
+def _item_of(sample: Sample, parts: Mapping[Place, Part], place: Place) -> set[Place]:
+    """Return the places of the parts of one item of the provider: it has a part more when state comes after its end."""
+    key = sample.dialect.policy.item_key or ""
+    number = parts[place].state.get(key)
+    others = {each for each, part in parts.items() if number is not None and part.state.get(key) == number}
+    return {place, *(each for each in others if each[0] == place[0])}
+
+
+def _open_at(sample: Sample, frames: Sequence[tuple[str | None, Any]], at: int, holder: Part) -> set[Place]:
+    """Return the parts that were open for *holder*'s state at frame *at*, or that it began; none when none were."""
     decoder = sample.decoder()
     before = decoder.feed(sample.written(frames[:at]))
     old = parts_of(fold(before))
     new = parts_of(fold([*before, *decoder.feed(sample.written(frames[at : at + 1]))]))
-    still = {place for place, part in old.items() if _is_open(part)}
+    still = {place for place, part in old.items() if _is_open(part, for_result=isinstance(holder, ToolPart))}
     return still | (new.keys() - old.keys()) if still else set()
 
 
-def _is_open(part: Any) -> bool:
-    status = getattr(part, "input_status", None) or part.status
-    return status is PartStatus.STREAMING or (hasattr(part, "call_id") and not part.settled)
+def _is_open(part: Part, *, for_result: bool) -> bool:
+    """Return whether state can still come for a part: a call that was made can only get that of its result."""
+    if not isinstance(part, ToolPart):
+        return getattr(part, "status", None) is PartStatus.STREAMING
+    return part.input_status is PartStatus.STREAMING or (for_result and not part.settled)
 
 
 def _changed(text: str) -> str:
