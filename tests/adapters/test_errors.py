@@ -7,6 +7,7 @@ import json
 import attrs
 import pytest
 
+from assistant_events.adapters import load_dialect
 from assistant_events.adapters.errors import ErrorTable, retry_after_s
 from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
 from assistant_events.values import ErrorInfo, ErrorKind
@@ -72,6 +73,107 @@ def test_bodies(body, message):
     The message is found in every form of body; the status alone gives the kind.
     """
     assert ErrorInfo(kind="overloaded", message=message, status=503, retryable=True) == TABLE.read_http(503, {}, body)
+
+
+SERVERS = {
+    "DeepSeek, no money": (
+        ("openai-chat", 402, "Insufficient Balance", {"type": "unknown_error", "code": "invalid_request_error"}),
+        ("quota", None),
+    ),
+    "DeepSeek, a refused prompt": (
+        ("openai-chat", 400, "Content Exists Risk", {"code": "invalid_request_error"}),
+        ("content-filter", None),
+    ),
+    "MiniMax, no money": (
+        ("openai-chat", 429, "insufficient balance (1008)", {"http_code": "429", "type": "insufficient_balance_error"}),
+        ("quota", None),
+    ),
+    "MiniMax as Anthropic, no money": (
+        ("anthropic-messages", 500, "insufficient balance (1008)", {"type": "api_error"}),
+        ("quota", None),
+    ),
+    "MiniMax as Anthropic, another failure": (
+        ("anthropic-messages", 500, "unknown error (1000)", {"type": "api_error"}),
+        ("provider", True),
+    ),
+    "Z.ai, no money": (
+        ("openai-chat", 429, "余额不足或无可用资源包,请充值。", {"code": "1113"}),
+        ("quota", None),
+    ),
+    "Z.ai as Anthropic, no money": (
+        (
+            "anthropic-messages",
+            429,
+            "[1113][Insufficient balance or no resource package. Please recharge.]",
+            {"type": "rate_limit_error", "code": "1113"},
+        ),
+        ("quota", None),
+    ),
+    "Z.ai, too many requests": (
+        ("openai-chat", 429, "High concurrency usage of this API", {"code": "1302"}),
+        ("rate-limit", True),
+    ),
+    "Z.ai, too long": (("openai-chat", 400, "Prompt exceeds max length", {"code": "1261"}), ("context-length", None)),
+    "Moonshot, no money": (
+        ("openai-chat", 429, "Your account is suspended", {"type": "exceeded_current_quota_error"}),
+        ("quota", None),
+    ),
+    "Moonshot, too long": (
+        (
+            "openai-chat",
+            400,
+            "Invalid request: Your request exceeded model token limit: 262144",
+            {"type": "invalid_request_error"},
+        ),
+        ("context-length", None),
+    ),
+    "DashScope, too long": (
+        (
+            "openai-chat",
+            400,
+            "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]",
+            {"code": "invalid_parameter_error"},
+        ),
+        ("context-length", None),
+    ),
+    "DashScope, a refused prompt": (
+        ("openai-chat", 400, "Input data may contain inappropriate content.", {"code": "data_inspection_failed"}),
+        ("content-filter", None),
+    ),
+    "llama.cpp, too long": (
+        (
+            "openai-chat",
+            400,
+            "the request exceeds the available context size, try increasing it",
+            {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 8192},
+        ),
+        ("context-length", None),
+    ),
+    "Claude at a gateway, too long": (
+        ("openai-chat", 400, "prompt is too long: 202345 tokens > 200000 maximum", {"code": 400}),
+        ("context-length", None),
+    ),
+    "Bedrock, too long": (
+        ("bedrock-converse", 400, "Input is too long for requested model.", {}),
+        ("context-length", None),
+    ),
+    "a rate limit with the words of a length": (
+        ("openai-chat", 429, "Too many tokens a minute for this context window", {"code": "rate_limit_exceeded"}),
+        ("rate-limit", True),
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "expected"), SERVERS.values(), ids=SERVERS)
+def test_codes_of_something_else(sent, expected):
+    """
+    Servers that send the code of another error are known by their message: whether money, a shorter prompt or time
+    helps is what an app asks.
+    """
+    name, status, message, fields = sent
+    error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": message, **fields}}).encode())
+
+    assert (*expected, message, status) == (error.kind, error.retryable, error.message, error.status)
 
 
 RETRY_AFTER = {

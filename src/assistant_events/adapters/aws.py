@@ -41,11 +41,6 @@ AWS_ERRORS: Final = ErrorTable(
     codes={name.lower(): kind for name, kind in _KINDS.items()},
     otherwise="internalServerException",
     retryable=frozenset({"internalServerException", "modelStreamErrorException"}),
-    phrases={
-        "Input is too long": ErrorKind.CONTEXT_LENGTH,
-        "prompt is too long": ErrorKind.CONTEXT_LENGTH,
-        "exceed context limit": ErrorKind.CONTEXT_LENGTH,
-    },
 )
 """Exceptions of Bedrock, with their names as codes."""
 

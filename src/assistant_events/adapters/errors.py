@@ -41,9 +41,30 @@ _CODE_LIMIT: Final = 1 << 31
 _TEXT_LIMIT: Final = 500
 """Longest text of a body that becomes a message, in characters. Proxies answer with pages of HTML and logs."""
 
+_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
+    {
+        "context length": ErrorKind.CONTEXT_LENGTH,  # OpenAI, vLLM, OpenRouter, Mistral
+        "context window": ErrorKind.CONTEXT_LENGTH,
+        "context size": ErrorKind.CONTEXT_LENGTH,  # llama.cpp
+        "exceed context limit": ErrorKind.CONTEXT_LENGTH,  # Claude
+        "prompt is too long": ErrorKind.CONTEXT_LENGTH,
+        "input is too long": ErrorKind.CONTEXT_LENGTH,  # Bedrock
+        "model token limit": ErrorKind.CONTEXT_LENGTH,  # Moonshot
+        "exceeds max length": ErrorKind.CONTEXT_LENGTH,  # Z.ai
+        "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)
+        "insufficient balance": ErrorKind.QUOTA,  # DeepSeek, MiniMax, Moonshot, Z.ai
+        "credit balance is too low": ErrorKind.QUOTA,  # Claude
+        "content exists risk": ErrorKind.CONTENT_FILTER,  # DeepSeek
+    }
+)
+"""Kind by a phrase of the message, in lower case, where the code of the server is that of something else."""
+
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
 _NOTHING: Final = frozenset({"None", "null"})
 """In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
+
+_VAGUE: Final = frozenset({ErrorKind.INVALID_REQUEST, ErrorKind.RATE_LIMIT, ErrorKind.PROVIDER})
+"""Kinds of codes that servers send for other errors too."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
@@ -62,8 +83,8 @@ class ErrorTable:
 
         numbers: `ErrorKind` by numeric code. Without any, a number from 100 on is an HTTP status.
 
-        phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, for servers that send that code for
-            something else.
+        phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, in lower case, beside those that
+            several wires have, for servers that send that code for something else.
 
         otherwise: Code that `write` uses for a kind without one.
 
@@ -108,17 +129,17 @@ class ErrorTable:
         number = self._number(error)
         if status is None and number is not None and number >= 100 and not self.numbers:
             status = number
-        kind = self._kind(words, number, status)
         message = string(error, "message")
-        if kind == ErrorKind.INVALID_REQUEST and message is not None:
-            kind = next((other for phrase, other in self.phrases.items() if phrase in message), kind)
+        coded = self._kind(words, number, status)
+        kind = self._specified(coded, (message or "").lower())
+        may_pass = kind in _RETRYABLE or (kind is coded and not self.retryable.isdisjoint(words))
         code = words[0] if words else None if number is None else str(number)
         return ErrorInfo(
             kind=kind,
             message=message or code or "the provider reported an error",
             code=code,
             status=status if status is not None and 100 <= status < 600 else None,
-            retryable=True if kind in _RETRYABLE or not self.retryable.isdisjoint(words) else None,
+            retryable=True if may_pass else None,
             retry_after_s=None if self.retry_after is None else self.retry_after(error),
             details={key: value for key, value in said(error).items() if not self._is_read(key, value, code)},
         )
@@ -168,6 +189,14 @@ class ErrorTable:
         if number is not None and number in self.numbers:
             return self.numbers[number]
         return ErrorKind.PROVIDER if status is None else kind_of_status(status)
+
+    def _specified(self, kind: ErrorKind, message: str) -> ErrorKind:
+        """Return a kind that is more specific than *kind*, if *message*, in lower case, has a phrase for one."""
+        phrases = {**_PHRASES, **self.phrases}.items() if kind in _VAGUE else ()
+        found = [other for phrase, other in phrases if phrase in message]
+        # What fails for lack of money is a rate limit or a failure of the provider elsewhere.
+        allowed = [other for other in found if kind is ErrorKind.INVALID_REQUEST or other is ErrorKind.QUOTA]
+        return allowed[0] if allowed else kind
 
     def _forms(self, error: ErrorInfo) -> Iterator[dict[str, Any]]:
         """Yield the objects that *error* may have been read from, likely ones first."""

@@ -14,21 +14,21 @@ ERRORS: Final = ErrorTable(
             ErrorKind.INVALID_REQUEST: "invalid_request_error invalid_prompt invalid_encrypted_content invalid_image"
             " image_too_large data_residency_mismatch invalid_value tool_use_failed",
             ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error",
-            ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached",
-            ErrorKind.CONTEXT_LENGTH: "context_length_exceeded",
+            ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
+            " insufficient_balance insufficient_balance_error exceeded_current_quota_error 1113",
+            ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261",
             ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",
             ErrorKind.NOT_FOUND: "model_not_found previous_response_not_found not_found_error",
             ErrorKind.TIMEOUT: "vector_store_timeout",
             ErrorKind.OVERLOADED: "server_is_overloaded slow_down overloaded_error service_unavailable_error"
             " insufficient_system_resource",
             ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
-            " misalignment_policy_violation bio_policy",
+            " misalignment_policy_violation bio_policy data_inspection_failed",
             ErrorKind.PROVIDER: "server_error network_error",
         }
     ),
     fields=("code", "type"),
     retryable=frozenset({"server_error", "network_error"}),
-    phrases={"context length": ErrorKind.CONTEXT_LENGTH, "context window": ErrorKind.CONTEXT_LENGTH},
     otherwise="server_error",
 )
 

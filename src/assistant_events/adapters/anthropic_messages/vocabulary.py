@@ -57,11 +57,6 @@ ERRORS: Final = ErrorTable(
     fields=("type", "code"),  # Vertex and gateways write a status or a word as `code`
     beside=("request_id",),
     retryable=frozenset({"api_error"}),
-    phrases={
-        "prompt is too long": ErrorKind.CONTEXT_LENGTH,
-        "exceed context limit": ErrorKind.CONTEXT_LENGTH,
-        "credit balance is too low": ErrorKind.QUOTA,
-    },
     otherwise="api_error",
 )
 
