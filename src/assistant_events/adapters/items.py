@@ -132,8 +132,11 @@ def begins_item(known: Fields, piece: Fields, texts: Collection[str]) -> bool:
     """
     Return whether a piece with the key of a *known* item is of another one.
 
-    It has another id; or the known one has its signature, which ends it, and the piece has a text or another one.
+    It has another id; or the known one has its signature, which ends it, and the piece has a text or another one; or it
+    is a redacted thought of Claude, which is always whole.
     """
+    if string(piece, "type") == "redacted_thinking":
+        return True
     ident, signature = string(known, "id"), string(known, "signature")
     if ident and (string(piece, "id") or ident) != ident:
         return True

@@ -80,6 +80,10 @@ SAMPLES = {
         D(thinking_blocks=[{"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3p"}]),
         T("Yes."),
     ),
+    "redacted blocks of LiteLLM": answer(
+        *[D(thinking_blocks=[{"type": "redacted_thinking", "data": data}]) for data in ("EmwKAhgB", "EmwKAhgC")],
+        T("Yes."),
+    ),
     "two summaries of Databricks": answer(
         D(
             content=[

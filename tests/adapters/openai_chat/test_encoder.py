@@ -83,6 +83,17 @@ RETURNED = {
             ],
         },
     ),
+    "redacted blocks of LiteLLM": (
+        "litellm",
+        SAMPLES["redacted blocks of LiteLLM"],
+        {
+            "content": "Yes.",
+            "thinking_blocks": [
+                {"type": "redacted_thinking", "data": "EmwKAhgB"},
+                {"type": "redacted_thinking", "data": "EmwKAhgC"},
+            ],
+        },
+    ),
     "summaries of Databricks": (
         "databricks",
         SAMPLES["summaries of Databricks"],

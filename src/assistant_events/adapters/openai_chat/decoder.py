@@ -110,7 +110,7 @@ class OpenAIChatDecoder(DecoderBase):
         self.ensure_started()
         self._end_parts()
         word = self._finish_reason
-        given = None if word is None else words.FINISH_REASONS.get(word.lower(), FinishReason.OTHER)
+        given = None if word is None else words.FINISH_REASONS.get(word.lower().partition(":")[0], FinishReason.OTHER)
         self.finish_step(self.finish_reason_of(given, refused=self._has_refusal), word)
 
     def on_close(self, error: ErrorInfo | None) -> None:

@@ -20,12 +20,12 @@ from assistant_events.values import Citation, FinishReason
 FINISH_REASONS: Final = by_word(
     {
         FinishReason.STOP: "stop end_turn stop_sequence complete eos eos_token",
-        FinishReason.LENGTH: "length max_tokens model_length",
+        FinishReason.LENGTH: "length max_tokens model_length max_output_tokens model_context_window_exceeded",
         FinishReason.TOOL_CALLS: "tool_calls function_call",
-        FinishReason.CONTENT_FILTER: "content_filter",
+        FinishReason.CONTENT_FILTER: "content_filter sensitive",
     }
 )
-"""Finish reason by the wire's word in lower case. The first word of a reason is written for it."""
+"""By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`. The first one is written."""
 
 FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
 """Finish reasons of an answer that failed: OpenRouter, Z.ai, DeepSeek."""
