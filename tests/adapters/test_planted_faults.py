@@ -167,6 +167,13 @@ class ReadsItsListAgainAndAgain(AnthropicMessagesDecoder):
         super()._add(block, text)
 
 
+class ReadsItsStartsAgainAndAgain(AnthropicMessagesDecoder):
+    def _on_start(self, index, fields):
+        self.started = [*getattr(self, "started", ()), index]
+        sum(each is None for each in self.started)
+        super()._on_start(index, fields)
+
+
 class DropsWhatItDoesNotKnow(AnthropicMessagesDecoder):
     def feed(self, data):
         return [event for event in super().feed(data) if not isinstance(event, OpaqueReceived)]
@@ -241,6 +248,7 @@ FAULTS = {
     "7b an error that is an end": (EndsErrorsAsIfAllWereWell, "error: error.type is lost"),
     "8 a text that is joined for each delta": (JoinsItsTextAgainAndAgain, "one more takes .* bytes of memory"),
     "8b a list that is read for each delta": (ReadsItsListAgainAndAgain, "one more costs .* bytecodes"),
+    "8c a list that is read for each start": (ReadsItsStartsAgainAndAgain, "one more costs .* bytecodes"),
     "9 no opaque parts": (DropsWhatItDoesNotKnow, "compaction: delta.content is lost"),
     "10 always the same end": (AlwaysEndsItsTurn, "stop_reason is lost"),
     "11 shared counts": (SharesItsCounts, "decoders share something"),

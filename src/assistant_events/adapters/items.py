@@ -132,14 +132,13 @@ def begins_item(known: Fields, piece: Fields, texts: Collection[str]) -> bool:
     """
     Return whether a piece with the key of a *known* item is of another one.
 
-    It has another id; or the known one has its signature, which ends it, and the piece has a text or another one; or it
-    is a redacted thought of Claude, which is always whole.
+    It has another id, or other `data`, which is whole where items have no index; or the known one has its signature,
+    which ends it, and the piece has a text or another one.
     """
-    if string(piece, "type") == "redacted_thinking":
+    whole = ("id",) if integer(piece, "index") is not None else ("id", "data")
+    if any(string(known, name) and string(piece, name) not in (None, "", string(known, name)) for name in whole):
         return True
-    ident, signature = string(known, "id"), string(known, "signature")
-    if ident and (string(piece, "id") or ident) != ident:
-        return True
+    signature = string(known, "signature")
     has_more = any(string(piece, name) for name in texts) or (string(piece, "signature") or signature) != signature
     return bool(signature) and has_more
 
