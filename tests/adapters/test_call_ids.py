@@ -3,12 +3,13 @@ Ids of calls in a request: those of the provider, or valid ones that are made of
 """
 
 import re
+from functools import partial
 
 from assistant_events import Origin, fold
 from assistant_events.adapters.call_ids import assign_call_ids
 from assistant_events.recorder import Recorder
 
-INVALID = re.compile(r"[^a-z0-9_]")
+fit = partial(re.compile(r"[^a-z0-9_]").sub, "_")
 
 
 def answers(*messages):
@@ -27,7 +28,7 @@ def answers(*messages):
 
 
 def ids_of(messages):
-    return list(assign_call_ids(messages, INVALID).values())
+    return list(assign_call_ids(messages, fit).values())
 
 
 def test_ids_of_the_provider():
@@ -58,8 +59,8 @@ def test_ids_of_the_beginning_stay():
     conversation = answers(["c.1", "c_1"], ["c_1", None], [None, "c.1"])
 
     for length in range(4):
-        shorter = assign_call_ids(conversation[:length], INVALID)
-        assert shorter.items() <= assign_call_ids(conversation, INVALID).items()
+        shorter = assign_call_ids(conversation[:length], fit)
+        assert shorter.items() <= assign_call_ids(conversation, fit).items()
 
 
 def test_a_call_that_was_made_up():

@@ -174,6 +174,60 @@ def test_ids_that_the_provider_refuses():
     assert [{"id": "c_1"}, {"result_of": "c_1"}] == request.body["log"]
 
 
+def test_ids_and_names_that_are_too_long():
+    """
+    A long id is replaced by another one, a name by one that the provider takes; in call and result alike.
+    """
+
+    class Strict(LinesEncoder):
+        not_in_call_ids = re.compile(r"[^a-z0-9]")
+        longest_call_id = 12
+        longest_name = 8
+
+        def answer_items(self, message):
+            return [{"id": wire_id(call), "name": call.name} for call in message.tool_calls]
+
+        def result_item(self, call, content, *, failed):
+            return {"result_of": wire_id(call), "name": call.name}
+
+    calls = [Call("functions.f", {}, call_id="a" * 13), Call("g", {}, call_id="b" * 12)]
+    log = Strict.encode(fold(answer(calls=calls, origin=LINES)), BODY, mode="full").body["log"]
+
+    [first, second] = [item["id"] for item in log[:2]]
+    assert (12, "b" * 12) == (len(first), second)
+    assert "a" * 12 != first
+    assert [first, second] == [item["result_of"] for item in log[2:]]
+    assert ["function", "g"] * 2 == [item["name"] for item in log]
+
+
+def test_media_that_no_result_holds():
+    """
+    They follow all results of the answer as of the user; those that no prompt holds are reported.
+    """
+
+    class Text(LinesEncoder):
+        media_in_results = ("application/pdf",)
+
+        def content(self, content):
+            if isinstance(content, MediaContent):
+                return None if content.media_type == "audio/wav" else {"media": content.media_type}
+            return super().content(content)
+
+    pdf, sound = (MediaContent(media_type=kind, data=b"x") for kind in ("application/pdf", "audio/wav"))
+    calls = [
+        Call("f", {}, call_id="c1", output=[TextContent("see"), IMAGE, pdf, sound]),
+        Call("g", {}, call_id="c2", output="so"),
+    ]
+    request = Text.encode(fold(answer(calls=calls, origin=LINES)), BODY, mode="full")
+
+    assert [
+        {"result_of": "c1", "blocks": [{"text": "see"}, {"media": "application/pdf"}]},
+        {"result_of": "c2", "blocks": [{"text": "so"}]},
+        {"from": "user", "blocks": [{"media": "image/png"}]},
+    ] == request.body["log"][1:]
+    assert [(0, DropReason.UNSUPPORTED, False)] == [(drop.part, drop.reason, drop.whole) for drop in request.drops]
+
+
 def test_the_field_of_the_conversation():
     """
     The items are the first of the fields that the conversation fills.

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from assistant_events import find_problems, fold
-from assistant_events.adapters.encoder import Encoded
+from assistant_events.adapters.encoded import Encoded
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, Situation
 from assistant_events.errors import LocalProtocolError

@@ -275,6 +275,16 @@ REFUSED = {
         "Missing required parameter: 'messages[1].tool_calls[0].function.name'.",
         "messages[1].tool_calls[0].function.name",
     ),
+    "a call with a long id": (
+        body(USER, calling({**CALL, "id": "c" * 65})),
+        "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 64",
+        "messages[1].tool_calls[0].id",
+    ),
+    "a name of other characters": (
+        body(USER, calling(named(name="functions.f")), RESULT),
+        "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern.",
+        "messages[1].tool_calls[0].function.name",
+    ),
     "arguments of a wrong type": (
         body(USER, calling(named(arguments={})), RESULT),
         "expected a string, but got an object instead.",

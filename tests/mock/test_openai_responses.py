@@ -328,6 +328,14 @@ REFUSED = {
         body([USER, {"type": "reasoning", "id": "rs_1"}]),
         "Missing required parameter: 'input[1].summary'.",
     ),
+    "an id that is too long": (
+        body([USER, {**CALL, "call_id": "c" * 65}, {**RESULT, "call_id": "c" * 65}]),
+        "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64",
+    ),
+    "a name of other characters": (
+        body([USER, {**CALL, "name": "functions.f"}, RESULT]),
+        "Invalid 'input[1].name': string does not match pattern.",
+    ),
     "a call without a result": (body([USER, CALL]), "No tool output found for function call call_1."),
     "a result without a call": (
         body([USER, RESULT]),

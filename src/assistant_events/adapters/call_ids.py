@@ -1,9 +1,9 @@
-"""The ids of calls in a request."""
+"""The ids and names of calls in a request."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 
 from assistant_events import messages as msg
@@ -17,7 +17,7 @@ def wire_id(call: msg.ToolPart) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def assign_call_ids(messages: Iterable[msg.Message], invalid: re.Pattern[str]) -> dict[tuple[str, str], str]:
+def assign_call_ids(messages: Iterable[msg.Message], fit: Callable[[str], str]) -> dict[tuple[str, str], str]:
     """
     Return an id for each call, by the ids of its message and its own.
 
@@ -27,7 +27,7 @@ def assign_call_ids(messages: Iterable[msg.Message], invalid: re.Pattern[str]) -
     Args:
         messages: The conversation.
 
-        invalid: A character that no id has.
+        fit: Makes an id that the provider takes of any other.
     """
     ids: dict[tuple[str, str], str] = {}
     taken: set[str] = set()
@@ -35,7 +35,7 @@ def assign_call_ids(messages: Iterable[msg.Message], invalid: re.Pattern[str]) -
         for call in getattr(message, "tool_calls", ()):
             given = wire_id(call) or call.call_id
             if call.state.get("orphan") is not True:
-                stem = made = invalid.sub("_", given)
+                stem = made = fit(given)
                 count = 1
                 while made in taken:
                     count += 1
@@ -46,10 +46,23 @@ def assign_call_ids(messages: Iterable[msg.Message], invalid: re.Pattern[str]) -
     return ids
 
 
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def plain_name(name: str, longest: int) -> str:
+    """Return a name of letters, digits, `_` and `-`: services refuse others, also those that their models made up."""
+    return _NOT_IN_NAMES.sub("_", name)[:longest]
+
+
+def shortened(call_id: str, longest: int) -> str:
+    """Return an id of at most *longest* characters, up to 64: one that is longer is replaced by its hash."""
+    return call_id if len(call_id) <= longest else sha256(call_id.encode()).hexdigest()[:longest]
+
+
 def nine_characters(call_id: str) -> str:
     """Return an id for Mistral's models, which take nine letters and digits."""
     is_valid = len(call_id) == 9 and call_id.isascii() and call_id.isalnum()
     return call_id if is_valid else sha256(call_id.encode()).hexdigest()[:9]
 
 
-__all__ = ["assign_call_ids", "nine_characters", "wire_id"]
+__all__ = ["assign_call_ids", "nine_characters", "plain_name", "shortened", "wire_id"]

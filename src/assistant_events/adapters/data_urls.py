@@ -13,6 +13,9 @@ from assistant_events.values import MediaContent
 IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """Media types of the images that models of Anthropic and OpenAI see."""
 
+AUDIO: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+"""OpenAI's name of the format by media type, of the audio that its models hear."""
+
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 
@@ -33,4 +36,4 @@ def read_data_url(url: str) -> tuple[str, bytes] | None:
     return None if head is None or not data else (head[1], data)
 
 
-__all__ = ["IMAGES", "data_url", "media_url", "read_data_url"]
+__all__ = ["AUDIO", "IMAGES", "data_url", "media_url", "read_data_url"]

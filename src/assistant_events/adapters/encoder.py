@@ -11,71 +11,23 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias, assert_never, final, get_args
+from typing import Any, ClassVar, Final, Literal, NamedTuple, assert_never, get_args
 
 import attrs
 
 from assistant_events import messages as msg
 from assistant_events import values as v
-from assistant_events.adapters.call_ids import assign_call_ids, wire_id
+from assistant_events.adapters.call_ids import assign_call_ids, plain_name, shortened, wire_id
 from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, text_of, with_input
 from assistant_events.adapters.compaction import since_compaction
+from assistant_events.adapters.encoded import Encode, Encoded, EncodeMode, Item
+from assistant_events.adapters.items import text_block
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, Selection, select
 
-EncodeMode: TypeAlias = Literal["auto", "chained", "full"]
-"""
-How the conversation is sent: `chained` names the answer that the provider stores and sends what is new, `full` sends
-everything, `auto` takes the first of them that is possible.
-"""
-
 SUMMED_UP: Final = "A compaction of the service that follows has it."
 """Why what is before a summary of the provider is not sent."""
-
-Item: TypeAlias = dict[str, Any]
-"""A message, step or content block of a request as plain JSON. `Any`: see `json_fields.Fields`."""
-
-
-def _size(body: dict[str, Any]) -> str:
-    return f"<{len(body)} keys>"
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Encoded:
-    """A request that is ready to be sent."""
-
-    # Any: plain JSON.
-    body: dict[str, Any] = attrs.field(repr=_size)
-    """The app's body with the conversation in it: fresh plain JSON, the caller's to change. It holds state."""
-
-    drops: tuple[Drop, ...]
-    """
-    Each part and state of the conversation that is not in the body, and each repair, in the order of the conversation.
-
-    What the provider stores itself is not listed.
-    """
-
-    mode: Literal["chained", "full", "hop"]
-    """How the conversation is in the body; `hop` resumes an answer that the provider has paused."""
-
-
-class Encode(Protocol):
-    """Encodes a conversation; `EncoderBase.encode` is one."""
-
-    def __call__(
-        self,
-        transcript: msg.Transcript | Iterable[msg.Message],
-        body: Mapping[str, Any],
-        *,
-        mode: EncodeMode = "auto",
-        provider: str | None = None,
-        policy: Policy | None = None,
-        strip: bool = False,
-    ) -> Encoded:
-        """Return the next request."""
-        ...
 
 
 class EncodedMessage(NamedTuple):
@@ -128,12 +80,30 @@ class EncoderBase(ABC):
     """Keys of state that are not sent, where all others are; `None` where `placed_state` lists those that are."""
 
     signature_key: ClassVar[str] = ""
-    """Key of the state of a call that has its signature, for `Policy.lost_signature`; empty where calls have none."""
+    """
+    Key of the state of a call that has its signature, or a path with dots, for `Policy.lost_signature`; empty where
+    calls have none.
+    """
 
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = None
     """
     A character that ids of calls cannot have. Calls then get valid ids, unique in the conversation, in their state;
     `None` where the provider takes any id.
+    """
+
+    media_in_results: Collection[str] | None = None
+    """
+    Media types that a result can hold; other media follow the results as of the user. `None` where it can hold all for
+    which `result_content` returns a block.
+    """
+
+    longest_call_id: ClassVar[int | None] = None
+    """How many characters these ids may have, 64 or less; `None` where the provider takes any length."""
+
+    longest_name: int | None = None
+    """
+    How many letters, digits, `_` and `-` the name of a call may have. Calls with other names then get another one;
+    `None` where the provider takes any.
     """
 
     def __init__(
@@ -149,10 +119,10 @@ class EncoderBase(ABC):
         self.body = body
         self.strip = strip
         self._policy = policy
-        self._ids = {} if self.not_in_call_ids is None else assign_call_ids(messages, self.not_in_call_ids)
         if not strip:
             self.messages = since_compaction(messages, self.target, policy, self.is_summary)
         self.prepare()
+        self._ids = {} if self.not_in_call_ids is None else assign_call_ids(messages, self.fit_call_id)
 
     @classmethod
     def encode(
@@ -221,6 +191,11 @@ class EncoderBase(ABC):
             raise ValueError("body: expected a model")
         return model
 
+    def fit_call_id(self, call_id: str) -> str:
+        """Return an id that the provider takes: by default by `not_in_call_ids` and `longest_call_id`."""
+        fit = call_id if self.not_in_call_ids is None else self.not_in_call_ids.sub("_", call_id)
+        return fit if self.longest_call_id is None else shortened(fit, self.longest_call_id)
+
     def content(self, content: v.Content) -> Item | None:
         """Return content as a block; `None` when a request cannot have it. JSON is sent as JSON text."""
         if isinstance(content, v.MediaContent):
@@ -229,7 +204,7 @@ class EncoderBase(ABC):
 
     def text_block(self, text: str) -> Item | None:
         """Return a text as a block: by default one of the type `text`."""
-        return {"type": "text", "text": text}
+        return text_block(text)
 
     def media_block(self, media: v.MediaContent) -> Item | None:
         """Return media as a block; `None` when a request cannot have it, as by default."""
@@ -473,11 +448,19 @@ class EncoderBase(ABC):
         blocks = [block for block in found if block is not None]
         return blocks, len(blocks) == len(found)
 
-    def _result_item(self, call: msg.ToolPart) -> tuple[Item, bool]:
-        """Return the item of a result, and whether it has all content."""
+    def _result_item(self, call: msg.ToolPart) -> tuple[Item, list[Item], bool]:
+        """Return the item of a result, the blocks that follow the results, and whether all content is in them."""
         content = result_content(call)
-        held = tuple([item for item in content if self.result_content(item) is not None])
-        return self.result_item(call, held or (v.TextContent(""),), failed=is_failed(call)), held == content
+        known = self.media_in_results
+        apart = [
+            item
+            for item in content
+            if known is not None and isinstance(item, v.MediaContent) and item.media_type not in known
+        ]
+        held = tuple([item for item in content if item not in apart and self.result_content(item) is not None])
+        item = self.result_item(call, held or (v.TextContent(""),), failed=is_failed(call))
+        blocks, is_whole = self._blocks(apart)
+        return item, blocks, is_whole and len(held) + len(apart) == len(content)
 
     def selected(self, message: msg.Message) -> Selection:
         """Return what may be sent of a message."""
@@ -508,7 +491,7 @@ class EncoderBase(ABC):
         unsigned = self._unsigned_call(message, parts)
         sent: list[msg.Part] = []
         results: list[Item] = []
-        reworded: list[Item] = []
+        following: list[Item] = []  # blocks of the user, behind the results
         for place, part in parts:
             is_refused = isinstance(part, msg.ToolPart) and place in refused
             reason = self.unsendable(part) or left_out.get(place)
@@ -522,26 +505,26 @@ class EncoderBase(ABC):
             if isinstance(part, msg.ToolPart) and is_refused:
                 reasons = [DropReason.REWORDED, *repairs(part)]
                 blocks, is_complete = self._blocks(in_words(part))
-                reworded += blocks
+                following += blocks
             else:
                 if not self.has_place(part):
                     reasons.append(DropReason.UNPLACED)
                 if place == unsigned:
                     reasons.append(DropReason.PLACEHOLDER)
-                    state = {**part.state, self.signature_key: self._policy.lost_signature}
-                    part = attrs.evolve(part, state=v.State(state))
+                    part = attrs.evolve(part, state=v.State({**part.state, **self._placeholder()}))
                 if isinstance(part, msg.ToolPart) and self.needs_result(part):
                     reasons += repairs(part)
-                    item, is_complete = self._result_item(part)
+                    item, blocks, is_complete = self._result_item(part)
                     results.append(item)
+                    following += blocks
                 elif isinstance(part, msg.ToolPart) and part.input is None:
                     reasons.append(DropReason.UNPLACED)
                 sent.append(with_input(part))
             reasons += [] if is_complete else [DropReason.UNSUPPORTED]
             drops += [Drop(message.id, place, each) for each in reasons]
         items = self.answer_items(attrs.evolve(kept, parts=tuple(sent)))
-        if reworded:
-            results.append(self.user_item(reworded))
+        if following:
+            results.append(self.user_item(following))
         drops.sort(key=lambda drop: -1 if drop.part is None else drop.part)
         return EncodedMessage(items, results, drops)
 
@@ -559,12 +542,22 @@ class EncoderBase(ABC):
         if self._policy.lost_signature is None or not self.signature_key or all(each.id != message.id for each in turn):
             return None
         calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
-        return calls[0][0] if calls and self.signature_key not in calls[0][1].state else None
+        return calls[0][0] if calls and self.signature_key.split(".")[0] not in calls[0][1].state else None
+
+    def _placeholder(self) -> Any:
+        """Return the state of `Policy.lost_signature`."""
+        value: Any = self._policy.lost_signature
+        for key in reversed(self.signature_key.split(".")):
+            value = {key: value}
+        return value
 
     def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:
-        """Return a call that is sent without its state with the id that the provider gave, or takes: its name."""
+        """Return a call with a name that the provider takes, and, without its state, the id that it gave or takes."""
         if not isinstance(part, msg.ToolPart):
             return part
+        if self.longest_name is not None and self.needs_result(part):
+            name = plain_name(part.name, self.longest_name)
+            part = part if name == part.name else attrs.evolve(part, name=name)
         state = message.parts[place].state
         sent = self._ids.get((message.id, part.call_id))
         if sent is None and self.is_of_provider(message) and "id" in state and "id" not in part.state:
@@ -598,3 +591,6 @@ def _is_newer(messages: Sequence[msg.Message], answer: msg.Message) -> bool:
 
 def _is_completed(message: msg.AssistantMessage) -> bool:
     return message.status is msg.MessageStatus.COMPLETED
+
+
+__all__ = ["Encode", "EncodeMode", "Encoded", "EncoderBase", "Item"]

@@ -49,6 +49,7 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "exceed context limit": ErrorKind.CONTEXT_LENGTH,  # Claude
         "prompt is too long": ErrorKind.CONTEXT_LENGTH,
         "input is too long": ErrorKind.CONTEXT_LENGTH,  # Bedrock
+        "exceeds the maximum number of tokens": ErrorKind.CONTEXT_LENGTH,  # Gemini
         "model token limit": ErrorKind.CONTEXT_LENGTH,  # Moonshot
         "exceeds max length": ErrorKind.CONTEXT_LENGTH,  # Z.ai
         "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, block_kind, number_of
 from assistant_events.adapters.json_fields import Fields
 

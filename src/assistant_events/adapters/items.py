@@ -164,6 +164,23 @@ def joined_pieces(pieces: Iterable[Fields], texts: Collection[str]) -> list[dict
     return items
 
 
+def text_block(text: str) -> dict[str, Any]:
+    """Return a text as a content block that has nothing else."""
+    # Any: plain JSON.
+    return {"type": "text", "text": text}
+
+
+def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return content blocks, in which adjacent ones of `text_block` are one."""
+    # Any: plain JSON.
+    joined: list[dict[str, Any]] = []
+    for block in blocks:
+        if joined and all(each == text_block(each.get("text", "")) for each in (block, joined[-1])):
+            block = text_block(joined.pop()["text"] + block["text"])
+        joined.append(block)
+    return joined
+
+
 def joined_roles(items: Iterable[dict[str, Any]], field: str = "content") -> list[dict[str, Any]]:
     """Return messages of a request, in which adjacent ones of one role are one; *field* is their list of blocks."""
     # Any: plain JSON.
@@ -186,7 +203,9 @@ __all__ = [
     "joined_pieces",
     "joined_roles",
     "joined_state",
+    "joined_texts",
     "last_number",
     "number_of",
     "piece_key",
+    "text_block",
 ]

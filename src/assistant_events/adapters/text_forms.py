@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import Fields, array, is_object, string
 

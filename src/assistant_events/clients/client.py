@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, TypedDict, cast
 from weakref import WeakSet
 
 from assistant_events.adapters.base import DecoderOptions
-from assistant_events.adapters.encoder import Encoded
+from assistant_events.adapters.encoded import Encoded
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields, flag, plain_json
 from assistant_events.clients.clock import Clock

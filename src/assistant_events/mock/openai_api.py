@@ -1,12 +1,14 @@
-"""What the APIs of OpenAI share: paths, ids of requests, and errors."""
+"""What the APIs of OpenAI share: paths, ids of requests, ids and names of calls, and errors."""
 
 from __future__ import annotations
 
+import re
 from secrets import token_hex
 from typing import Any, Final
 
 from starlette.responses import Response
 
+from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.mock.requests import ApiError, json_response
 
 PREFIXES: Final = ("/v1", "/openai/v1")
@@ -25,6 +27,37 @@ _TYPES: Final[dict[int, tuple[str, str | None]]] = {
 
 STATUSES: Final = {"invalid_request_error": 400, **{code: status for status, (_, code) in _TYPES.items() if code}}
 """Statuses by code, those above turned round; of others 500."""
+
+_LONGEST_ID: Final = 64
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
+
+
+def check_call(where: str, id_key: str, call: Fields, function: Fields, place: str = "") -> None:
+    """
+    Check the id of a call under *id_key*, and the name of its *function*, which is at *place* in it.
+
+    Raises:
+        ApiError: The id is too long, or the name has other characters than letters, digits, `_` and `-`: the sentences
+            of issues of 2025 and 2026, such as openai/codex#9447.
+    """
+    size, name = len(string(call, id_key) or ""), string(function, "name") or ""
+    if size > _LONGEST_ID:
+        raise ApiError(
+            400,
+            f"Invalid '{where}.{id_key}': string too long. Expected a string with maximum length {_LONGEST_ID}, but "
+            f"got a string with length {size} instead.",
+            param=f"{where}.{id_key}",
+            code="string_above_max_length",
+        )
+    if name and not _NAME.fullmatch(name):
+        param = f"{where}{place}.name"
+        raise ApiError(
+            400,
+            f"Invalid '{param}': string does not match pattern. Expected a string that matches the pattern "
+            "'^[a-zA-Z0-9_-]+$'.",
+            param=param,
+            code="invalid_value",
+        )
 
 
 def request_id(salt: bytes) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 from uuid import uuid4
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
-from assistant_events.adapters.encoder import Encoded, EncodeMode
+from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import (

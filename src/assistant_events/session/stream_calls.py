@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.encoder import Encoded
+from assistant_events.adapters.encoded import Encoded
 from assistant_events.events import LiveEvent
 from assistant_events.session.answers import Source
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver

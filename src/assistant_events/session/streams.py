@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, 
 from types import AsyncGeneratorType
 from typing import Any, Self, TypeVar, cast, final
 
-from assistant_events.adapters.encoder import Encoded
+from assistant_events.adapters.encoded import Encoded
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.session.answers import Answer, Client

@@ -18,7 +18,7 @@ from assistant_events import values as v
 from assistant_events.adapters.call_results import NO_ANSWER
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
-from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode
+from assistant_events.adapters.encoded import Encode, Encoded, EncodeMode
 from assistant_events.converters import dumps
 from assistant_events.events import Event
 from assistant_events.history import Drop, DropReason, select

@@ -369,6 +369,32 @@ def test_thoughts_without_a_signature(body, expected):
     assert [] == [each for item in messages for each in item["content"] if each["type"] == "thinking"]
 
 
+WANTED = {
+    "of DeepSeek": ("deepseek", {}, True),
+    "of DeepSeek, switched off": ("deepseek", {"thinking": {"type": "disabled"}}, False),
+    "of Claude": ("anthropic", {}, False),
+}
+
+
+@pytest.mark.parametrize(("provider", "body", "is_wanted"), WANTED.values(), ids=WANTED)
+def test_an_answer_without_a_thought(provider, body, is_wanted):
+    """
+    DeepSeek wants a thought in each answer, and accepts an empty one.
+    """
+    signed, plain = [DIALECT.decoder(each, provider=provider, request={"model": MODEL}) for each in ("a1", "a2")]
+    answers = [
+        fold(decoder.feed(SAMPLES[name]) + decoder.close()).last
+        for decoder, name in ((signed, "thinking"), (plain, "parallel calls"))
+    ]
+    request = DIALECT.encoder([USER, answers[0], USER, answers[1]], {"model": MODEL, **body}, provider=provider)
+    [first, second] = [each["content"] for each in request.body["messages"] if each["role"] == "assistant"]
+
+    assert "thinking" == first[0]["type"]
+    assert first[0]["signature"]
+    assert is_wanted is (second[0] == {"type": "thinking", "thinking": "", "signature": ""})
+    assert "tool_use" == second[-1]["type"]
+
+
 def test_thoughts_stay_with_their_model():
     """
     Another model gets text, calls and search results, and no thought.

@@ -146,6 +146,32 @@ def test_results(name):
     assert ([model(F("g", {})), user(response("g", expected, **more))], []) == (found, drops)
 
 
+BESIDE = {
+    "audio": ("gemini-3-flash-preview", "audio/wav", False),
+    "an archive": ("gemini-3-flash-preview", "application/zip", False),
+    "an image": ("gemini-3-flash-preview", "image/png", True),
+    "a document": ("gemini-3-flash-preview", "application/pdf", True),
+    "an image for an older model": ("gemini-2.5-flash", "image/png", False),
+}
+
+
+@pytest.mark.parametrize(("name", "kind", "is_held"), BESIDE.values(), ids=BESIDE)
+def test_media_that_no_response_holds(name, kind, is_held):
+    """
+    The service refuses other media inside of a response, and older models all: these are parts behind all responses.
+    """
+    media = MediaContent(media_type=kind, data=b"\x89PNG")
+    found, drops = called("parallel calls", (TextContent("see"), media), "two", model=name)
+    part = {"inlineData": {"mimeType": kind, "data": "iVBORw=="}}
+
+    responses = [
+        response("a", {"output": "see"}, id="fc1", **({"parts": [part]} if is_held else {})),
+        response("b", {"output": "two"}, id="fc2"),
+    ]
+    assert user(*responses, *([] if is_held else [part])) == found[1]
+    assert [] == [drop for drop in drops if "unsupported" in map(str, drop)]
+
+
 def test_a_failed_call():
     """
     Its fault is the `error`.

@@ -4,6 +4,7 @@ Requests of the Chat Completions wire, worked out from the manuals of its server
 
 import json
 
+import attrs
 import pytest
 
 from assistant_events import UserMessage, fold
@@ -216,15 +217,15 @@ def test_reasoning_of_another_provider():
     assert (0, "other-provider") in drops
 
 
-@pytest.mark.parametrize("provider", ["deepseek", "moonshot"])
-def test_reasoning_on_every_message(provider):
+@pytest.mark.parametrize(("provider", "filler"), [("deepseek", ""), ("moonshot", " ")])
+def test_reasoning_on_every_message(provider, filler):
     """
-    Where one message has reasoning, the server wants it on each: empty where there was none.
+    Where one message has reasoning, the server wants it on each. For Moonshot an empty one is missing.
     """
     answers = [of(SAMPLES[name], provider) for name in ("reasoning", "plain text")]
     messages, _ = encoded(USER, *answers, provider=provider)
 
-    assert ["Let me see", ""] == [each["reasoning_content"] for each in messages if each["role"] == "assistant"]
+    assert ["Let me see", filler] == [each["reasoning_content"] for each in messages if each["role"] == "assistant"]
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("enabled", [""]), ("disabled", [None])])
@@ -235,6 +236,29 @@ def test_a_history_without_reasoning(kind, expected):
     messages, _ = encoded(USER, of(SAMPLES["plain text"]), USER, provider="deepseek", thinking={"type": kind})
 
     assert expected == [each.get("reasoning_content") for each in messages if each["role"] == "assistant"]
+
+
+THINKING = {
+    "DeepSeek's": ("deepseek", "deepseek-v4-pro", {}, ""),
+    "DeepSeek's, switched off": ("deepseek", "deepseek-v4-pro", {"type": "disabled"}, None),
+    "DeepSeek's of 2025": ("deepseek", "deepseek-chat", {}, None),
+    "Kimi": ("moonshot", "kimi-k2.6", {}, " "),
+    "Kimi, switched off": ("moonshot", "kimi-k2.6", {"type": "disabled"}, None),
+    "Kimi that always thinks": ("moonshot", "kimi-k3", {}, " "),
+    "Moonshot's of 2024": ("moonshot", "moonshot-v1-8k", {}, None),
+    "of another server": ("openrouter", "deepseek-v4-pro", {}, None),
+}
+
+
+@pytest.mark.parametrize(("provider", "model", "thinking", "expected"), THINKING.values(), ids=THINKING)
+def test_models_that_think_by_themselves(provider, model, thinking, expected):
+    """
+    They want the field on each answer, also when the request does not name it.
+    """
+    more = {"thinking": thinking} if thinking else {}
+    messages, _ = encoded(USER, of(SAMPLES["plain text"]), USER, provider=provider, model=model, **more)
+
+    assert [expected] == [each.get("reasoning_content") for each in messages if each["role"] == "assistant"]
 
 
 def test_no_reasoning_at_all():
@@ -380,6 +404,47 @@ def test_ids(ident, provider, expected):
 
     assert [expected] == [each["id"] for each in asked["tool_calls"]]
     assert expected == result["tool_call_id"]
+
+
+LONG = f"call_28e3e2b0__thought__{'CiQB' * 20}"
+
+
+@pytest.mark.parametrize(("provider", "is_own"), [("openai", False), ("litellm", True)])
+def test_long_ids(provider, is_own):
+    """
+    OpenAI takes ids of 40 characters; LiteLLM has the signature in its own, which returns.
+    """
+    [asked, result], _ = sent(answer(J("{}", 0, LONG, "f")), provider)
+    [ident] = [each["id"] for each in asked["tool_calls"]]
+
+    assert is_own is (ident == LONG)
+    assert len(ident) == (len(LONG) if is_own else 40)
+    assert ident == result["tool_call_id"]
+
+
+@pytest.mark.parametrize(("provider", "expected"), [("openai", "functions_f"), ("vllm", "functions.f")])
+def test_names(provider, expected):
+    """
+    OpenAI takes names of letters, digits, `_` and `-`, and its models make others.
+    """
+    [asked, _], _ = sent(answer(J("{}", 0, "call_1", "functions.f")), provider)
+
+    assert [expected] == [each["function"]["name"] for each in asked["tool_calls"]]
+
+
+def test_a_lost_signature_of_gemini():
+    """
+    Where the app wants it, the first call of a step of another model has the value that Google documents.
+    """
+    policy = attrs.evolve(DIALECT.policy, lost_signature="skip_thought_signature_validator")
+    messages = [USER, of(SAMPLES["calls by turns"], "openai")]
+    request = DIALECT.encoder(messages, {"model": "gemini-3-flash"}, provider="google", policy=policy)
+    calls = request.body["messages"][1]["tool_calls"]
+
+    assert {"google": {"thought_signature": "skip_thought_signature_validator"}} == calls[0]["extra_content"]
+    assert [False] * (len(calls) - 1) == ["extra_content" in each for each in calls[1:]]
+    assert len(calls) > 1
+    assert 1 == [str(drop.reason) for drop in request.drops].count("placeholder")
 
 
 def test_ids_for_mistral():

@@ -511,6 +511,30 @@ def test_the_id_of_a_call(late):
     assert [late.get("call_id", "fc_1")] * 2 == [each["call_id"] for each in items[1:3]]
 
 
+def test_ids_and_names_that_the_service_refuses():
+    """
+    Ids have at most 64 characters, names letters, digits, `_` and `-`: its own models make others.
+    """
+    item = {"id": "fc_1", "call_id": f"call_{'a' * 64}", "type": "function_call", "name": "functions.f b"}
+    items, _ = encoded(USER, own(stream(added(0, **item), done(0, **item, arguments="{}"))), NEXT)
+
+    assert "functions_f_b" == items[1]["name"]
+    assert [64, 64] == [len(each["call_id"]) for each in items[1:3]]
+    assert items[1]["call_id"] == items[2]["call_id"]
+
+
+def test_the_status_of_a_reasoning():
+    """
+    It is refused in a request; the rest of the reasoning returns.
+    """
+    body = stream(
+        added(0, **thought("Hm."), status="in_progress"), done(0, **thought("Hm."), status="completed"), text(1, "So.")
+    )
+    items, drops = sent(body)
+
+    assert ([thought("Hm."), message_item("So.")], []) == (items, drops)
+
+
 def test_an_input_that_is_no_object():
     """
     The call is sent with an empty input, and its result has the fault.

@@ -15,7 +15,7 @@ from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.data_urls import IMAGES, read_data_url
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping
 from assistant_events.adapters.sealing import join_sealed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.anthropic_messages import vocabulary as words
@@ -22,6 +22,8 @@ from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.adapters.pending_results import unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
+
+_NO_THOUGHT: Final = {"type": "thinking", "thinking": "", "signature": ""}  # DeepSeek's (QwenLM/qwen-code#3788)
 
 
 class AnthropicMessagesEncoder(EncoderBase):
@@ -39,8 +41,10 @@ class AnthropicMessagesEncoder(EncoderBase):
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")
 
     def prepare(self) -> None:
-        """Find the calls of the provider that nothing answers."""
+        """Find the calls of the provider that nothing answers, and see whether a server wants thoughts."""
+        mode = string(mapping(self.body, "thinking"), "type")
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
+        self._thinks = self.target.provider == "deepseek" and mode != "disabled"
 
     # -- the request
 
@@ -77,6 +81,8 @@ class AnthropicMessagesEncoder(EncoderBase):
         for block in blocks:
             if not self._has_caller(block):
                 del block["caller"]
+        if self._thinks and blocks and not any("thinking" in block["type"] for block in blocks):
+            blocks = [dict(_NO_THOUGHT), *blocks]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
@@ -24,10 +23,6 @@ from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
-_LONGEST = 64
-"""How many characters an id or a name has at most."""
-
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _OF_TOOLS = frozenset({"toolUse", "toolResult"})
 
 
@@ -44,11 +39,13 @@ class BedrockConverseEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_.:-]")
+    longest_call_id: ClassVar[int | None] = 64
+    longest_name = 64
 
-    def prepare(self) -> None:
-        """Make ids of calls that the model takes."""
-        fit = nine_characters if "mistral" in self.model_of(self.body) else _short
-        self._ids = {place: fit(call_id) for place, call_id in self._ids.items()}
+    def fit_call_id(self, call_id: str) -> str:
+        """Return an id that the model takes."""
+        fit = super().fit_call_id(call_id)
+        return nine_characters(fit) if "mistral" in self.model_of(self.body) else fit
 
     def model_of(self, body: Mapping[str, Any]) -> str:
         """Return the model that *body* names; without one, raise a `ValueError`."""
@@ -80,8 +77,6 @@ class BedrockConverseEncoder(EncoderBase):
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
         blocks = [block for block in content_blocks(message, "i", write_block) if words.UNKNOWN_MEMBER not in block]
-        for call in [block["toolUse"] for block in blocks if "toolUse" in block]:
-            call["name"] = _NOT_IN_NAMES.sub("_", call["name"])[:_LONGEST]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
@@ -120,11 +115,6 @@ class BedrockConverseEncoder(EncoderBase):
 
 
 encode = BedrockConverseEncoder.encode
-
-
-def _short(call_id: str) -> str:
-    """Return an id that the service takes: of 64 characters at most."""
-    return call_id if len(call_id) <= _LONGEST else sha256(call_id.encode()).hexdigest()
 
 
 def _name_apart(messages: Sequence[Item]) -> None:

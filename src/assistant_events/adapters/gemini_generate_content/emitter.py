@@ -8,7 +8,7 @@ from typing import Any
 from assistant_events import messages as msg
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
 from assistant_events.adapters.gemini_generate_content.parts import part_kind, wire_parts, write_part

@@ -6,6 +6,7 @@ Every part is sent back as it came and at its place: none is merged with another
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
@@ -27,6 +28,8 @@ A value for `Policy.lost_signature`. Gemini 3 refuses a step of the current turn
 this one it does not look (documentation of thought signatures, recorded from pydantic-ai).
 """
 
+_IN_RESULTS: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
+
 
 class GeminiGenerateContentEncoder(EncoderBase):
     """
@@ -43,23 +46,20 @@ class GeminiGenerateContentEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
 
     def prepare(self) -> None:
-        """Look for answers of others."""
-        answers = [message for message in self.messages if isinstance(message, msg.AssistantMessage)]
-        self._without_ids = {message.id for message in answers if not self.is_of_provider(message)}
+        """Look for answers of others, and at the model: before Gemini 3 no result holds media (bifrost#4202)."""
+        self.media_in_results = () if re.search("gemini-[12]", self.model_of(self.body)) else _IN_RESULTS
+        answers = [each for each in self.messages if isinstance(each, msg.AssistantMessage)]
+        self._without_ids = {each.id for each in answers if not self.is_of_provider(each)}
         """Answers of others: the service did not make the ids of their calls, and Vertex refuses such ids."""
 
-    # -- the request
-
     def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the contents; adjacent ones of one role are one, so that all results of a step come together."""
+        """Return the contents; adjacent ones of one role are one: all results of a step, then what they cannot hold."""
         return {"contents": joined_roles(items, "parts")}
 
     def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
         """Return the token that continues an answer: the request is the same again."""
         token = string(hops[-1].state, "continuationToken")
         return ({"continuationToken": token}, True) if token else None
-
-    # -- contents and parts
 
     def text_block(self, text: str) -> Item:
         """Return a text as a part."""
@@ -85,7 +85,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the content with a `functionResponse`: an object, or anything else as `output` or `error`."""
-        media = [part for item in content if isinstance(item, MediaContent) and (part := self.content(item))]
+        media = [media_part(item) for item in content if isinstance(item, MediaContent)]
         match call.output:
             case (JsonContent(value=value),) if not failed:
                 response = thaw(value) if is_object(value) else {"output": thaw(value)}
@@ -93,8 +93,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
                 response = {"error" if failed else "output": text_of(content)}
         call_id = None if call.message_id in self._without_ids else wire_id(call)
         named = {"name": call.name} if call_id is None else {"id": call_id, "name": call.name}
-        more = {"parts": media} if media else {}
-        return self.user_item([{"functionResponse": {**named, "response": response, **more}}])
+        held = {"parts": media} if media else {}
+        return self.user_item([{"functionResponse": {**named, "response": response, **held}}])
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
         """Return whether a part has a form on the wire; of a call that was made up, its result has."""

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias, assert_never
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.items import ItemParts, items_of
 from assistant_events.adapters.json_fields import is_object, mapping, string

@@ -96,7 +96,7 @@ USAGE: Final = UsageTable(
 ERRORS: Final = ErrorTable(
     codes=google_rpc.CODES,
     fields=("code", "status"),
-    phrases={"api key": ErrorKind.AUTH, "exceeds the maximum number of tokens": ErrorKind.CONTEXT_LENGTH},
+    phrases={"api key": ErrorKind.AUTH},
     otherwise="internal",
     retry_after=google_rpc.retry_delay_s,
 )

@@ -17,7 +17,8 @@ from typing import Any, Final, assert_never
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.data_urls import media_url
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.items import joined_texts, text_block
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS, joined_details
 from assistant_events.history import has_result
 from assistant_events.values import JsonContent, TextContent, thaw, write_json
@@ -31,11 +32,13 @@ def write_message(parts: Iterable[msg.Part]) -> Item:
     fields: dict[str, Any] = {"content": []}
     for part in parts:
         for name, value in write_part(part).items():
-            new = [_text(value)] if name == "content" and isinstance(value, str) else value
+            new = [text_block(value)] if name == "content" and isinstance(value, str) else value
             fields[name] = fields[name] + new if name in fields and isinstance(new, (str, list)) else new
     if "reasoning_details" in fields:
         fields["reasoning_details"] = joined_details(fields["reasoning_details"])
-    return {"role": "assistant", **fields, "content": _content(fields["content"])}
+    blocks = joined_texts(fields["content"])
+    is_text = len(blocks) == 1 and blocks[0] == text_block(blocks[0].get("text", ""))
+    return {"role": "assistant", **fields, "content": blocks[0]["text"] if is_text else blocks or None}
 
 
 def write_part(part: msg.Part) -> dict[str, Any]:  # noqa: C901 - one arm for each form
@@ -103,21 +106,3 @@ def _write_executed(call: msg.ToolPart) -> Item:
 
 def _arguments(call: msg.ToolPart) -> str:
     return call.raw_input or write_json(call.input or NO_FIELDS).decode()
-
-
-def _text(text: str) -> Item:
-    return {"type": "text", "text": text}
-
-
-def _content(items: list[Item]) -> str | list[Item] | None:
-    """Return content: one text, unless there is something else; adjacent texts are one."""
-    joined: list[Item] = []
-    for item in items:
-        if joined and all(each == _text(each.get("text", "")) for each in (item, joined[-1])):
-            item = _text(joined.pop()["text"] + item["text"])
-        joined.append(item)
-    match joined:
-        case [{"type": "text", "text": str() as text, **more}] if not more:
-            return text
-        case _:
-            return joined or None

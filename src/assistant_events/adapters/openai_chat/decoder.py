@@ -71,14 +71,11 @@ class OpenAIChatDecoder(DecoderBase):
         """Forget what was read: the answer begins again."""
         tools = [mapping(tool, "function") or mapping(tool, "custom") for tool in mappings(self.request, "tools")]
         self._calls = StreamedCalls(self, {string(tool, "name") or "" for tool in tools}, {"custom": "input"})
-        self._detail: dict[str, Any] | None = None
-        """The item of `reasoning_details` that is open, as a reasoning."""
-
+        self._detail: dict[str, Any] | None = None  # the item of `reasoning_details` that is open, as a reasoning
         self._finish_reason: str | None = None
         self._is_document = self._is_completion = self._has_refusal = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
-        self._audio: dict[str, Any] = {}
-        """The state of the audio."""
+        self._audio: dict[str, Any] = {}  # its state
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""

@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from itertools import groupby
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.call_ids import nine_characters, wire_id
+from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
-from assistant_events.adapters.data_urls import media_url
+from assistant_events.adapters.data_urls import AUDIO, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message
-from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, Profile
+from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile
 from assistant_events.history import DropReason, Policy
 from assistant_events.values import Content, MediaContent, thaw
 
 _SENT: Final = frozenset({"role", "content", "refusal", "audio", "tool_calls", "function_call", *words.RETURNED})
-_AUDIO: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
-_MEDIA: Final = "media"
-"""Key of a result's media, until they have a message of their own."""
 
 
 class OpenAIChatEncoder(EncoderBase):
@@ -40,6 +36,8 @@ class OpenAIChatEncoder(EncoderBase):
     dialect: ClassVar[str] = "openai-chat"
     provider: ClassVar[str] = "openai"
     policy: ClassVar[Policy] = POLICY
+    media_in_results = ()
+    signature_key: ClassVar[str] = "extra_content.google.thought_signature"
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
 
     def prepare(self) -> None:
@@ -48,28 +46,28 @@ class OpenAIChatEncoder(EncoderBase):
         if any(string(each, "role") not in ("system", "developer") for each in self._leading):
             raise ValueError("body: messages come out of the transcript, give those of the system or developer alone")
         self._profile = PROFILES.get(self.target.provider, Profile())
-        if self._profile.short_call_ids:
-            self._ids = {call: nine_characters(call_id) for call, call_id in self._ids.items()}
+        self.longest_name = self._profile.longest_name
+
+    def fit_call_id(self, call_id: str) -> str:
+        """Return an id that the server takes."""
+        return self._profile.fit_call_id(super().fit_call_id(call_id))
 
     # -- the request
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the messages; media of results are a message behind the last result."""
-        sent: list[Item] = [dict(each) for each in self._leading]
-        for _, group in groupby(items, key=lambda item: item["role"] in ("tool", "function")):
-            adjacent = list(group)
-            media = [each for item in adjacent for each in item.pop(_MEDIA, ())]
-            sent += [*adjacent, self.user_item(media)] if media else adjacent
-        always, thinks = self._profile.always, string(mapping(self.body, "thinking"), "type") == "enabled"
-        if always is not None and (thinks or any(always in item for item in sent)):
-            sent = [{always: "", **item} if item["role"] == "assistant" else item for item in sent]
+        """Return the messages."""
+        sent: list[Item] = [*[dict(each) for each in self._leading], *items]
+        always, mode = dict(self._profile.always), string(mapping(self.body, "thinking"), "type")
+        thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
+        if thinks or any(not always.keys().isdisjoint(item) for item in sent):
+            sent = [{**always, **item} if item["role"] == "assistant" else item for item in sent]
         return {"messages": sent}
 
     # -- messages
 
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, audio or a PDF as a content part."""
-        url, form = media_url(media), _AUDIO.get(media.media_type)
+        url, form = media_url(media), AUDIO.get(media.media_type)
         if media.media_type.startswith("image/"):
             return {"type": "image_url", "image_url": {"url": url}}
         if form is not None and media.data is not None:
@@ -100,11 +98,9 @@ class OpenAIChatEncoder(EncoderBase):
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message of a result: text; the wire has no mark of a failure."""
         text = text_of(content)
-        media = [block for item in content if isinstance(item, MediaContent) and (block := self.content(item))]
-        item: Item = {"role": "tool", "tool_call_id": wire_id(call), "content": text}
         if string(call.state, "type") == "function_call":
-            item = {"role": "function", "name": call.name, "content": text}
-        return {**item, _MEDIA: media} if media else item
+            return {"role": "function", "name": call.name, "content": text}
+        return {"role": "tool", "tool_call_id": wire_id(call), "content": text}
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no place: the server has run it itself, or refuses a call without a name."""

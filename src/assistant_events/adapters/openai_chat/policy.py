@@ -7,10 +7,14 @@ the servers, and requests that they accepted (2025-01 to 2026-10).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial
 from typing import Final, final
 
 import attrs
 
+from assistant_events.adapters.call_ids import nine_characters, shortened
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.history import Policy, Treatment, Treatments
 
@@ -39,23 +43,32 @@ class Profile:
     fields: frozenset[str] | None = attrs.field(default=None, converter=attrs.converters.optional(names))
     """Fields of an answer beside text, refusal, audio and calls; `None` when not known: those that it sent."""
 
-    always: str | None = None
-    """A field of each message when one has it, or the request enables `thinking`: empty where there was none."""
+    always: tuple[tuple[str, str], ...] = ()
+    """A field of each answer when one has it, or the model thinks, and its text where there was none."""
 
-    short_call_ids: bool = False
-    """Whether ids of calls are nine letters and digits, instead of any text."""
+    fit_call_id: Callable[[str], str] = str
+    """Makes an id that the server takes of any other."""
 
+    longest_name: int | None = None
+    """`EncoderBase.longest_name`."""
+
+
+THINKS: Final = re.compile(r"deepseek-v[4-9]|kimi-(k2\.|k[3-9]|.*thinking)")
+"""Models that think unless a request switches it off (litellm#30233, webbrain#143)."""
 
 PROFILES: Final = by_word(
     {
-        Profile(fields=""): "openai",
+        # ids: "maximum length 40", later 64; names: "does not match pattern '^[a-zA-Z0-9_-]+$'"
+        Profile(fields="", fit_call_id=partial(shortened, longest=40), longest_name=64): "openai",
         # "The `reasoning_content` in the thinking mode must be passed back to the API."
-        Profile(fields="reasoning_content", always="reasoning_content"): "deepseek moonshot",
+        Profile(fields="reasoning_content", always=(("reasoning_content", ""),)): "deepseek",
+        # An empty one is "missing" (earendil-works/pi#4178, theopenco/llmgateway#2093).
+        Profile(fields="reasoning_content", always=(("reasoning_content", " "),)): "moonshot",
         Profile(fields="reasoning_content"): "xai llama.cpp fireworks",
         Profile(fields="reasoning"): "groq ollama together",
         Profile(fields="reasoning reasoning_content"): "vllm",
         Profile(fields="reasoning reasoning_details annotations images"): "openrouter",
-        Profile(fields="", short_call_ids=True): "mistral",
+        Profile(fields="", fit_call_id=nine_characters): "mistral",
     }
 )
 """By name of the provider."""

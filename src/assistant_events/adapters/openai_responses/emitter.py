@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import is_lost, own_message
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.item_emitter import ItemEmitter, emptied
 from assistant_events.adapters.items import BlockKind
 from assistant_events.adapters.json_fields import Fields, string

@@ -16,7 +16,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import result_content, text_of
 from assistant_events.adapters.data_urls import IMAGES, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.json_fields import json_array, mapping, string
+from assistant_events.adapters.json_fields import json_array, mapping, others, string
 from assistant_events.adapters.linked_items import without_successor
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
@@ -30,8 +30,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     Encodes requests of `POST /v1/responses`: `input` and `previous_response_id`.
 
     Nothing else of the body is changed. With `store: false` ask for `include: ["reasoning.encrypted_content"]`: a
-    reasoning without it cannot be sent again. A `conversation` of the service is refused: it would have a history of
-    its own.
+    reasoning without it cannot be sent again. A `conversation` of the service, with its own history, is refused.
     """
 
     dialect: ClassVar[str] = "openai-responses"
@@ -42,6 +41,8 @@ class OpenAIResponsesEncoder(EncoderBase):
     stored_field: ClassVar[str] = "previous_response_id"
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
+    longest_call_id: ClassVar[int | None] = 64  # BerriAI/litellm#41534
+    longest_name = 128  # its models make up names that it refuses (openai/codex#9447)
 
     # -- items
 
@@ -105,8 +106,7 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
-        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart)]
-        calls = [(place, call) for place, call in calls if not call.provider_executed]
+        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
         return [place for place, call in calls if not _has_form(words.TOOLS.kind_of(call), result_content(call))]
 
     def is_summary(self, part: msg.Part) -> bool:
@@ -135,9 +135,9 @@ encode = OpenAIResponsesEncoder.encode
 
 
 def _for_request(item: Item) -> Item:
-    """Return an item as input: log probabilities are output alone, and a message without an id has a short form."""
+    """Return an item as input: some fields are output alone, and a message without an id has a short form."""
     if item["type"] != "message":
-        return item
+        return others(item, {"status"}) if item["type"] == "reasoning" else item  # refused (unslothai/unsloth#8372)
     content = [{key: value for key, value in part.items() if key != "logprobs"} for part in item["content"]]
     if "id" in item:
         return {"status": "completed", **item, "content": content}

@@ -13,7 +13,7 @@ from typing import Any, Final, assert_never
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, content_blocks, joined_state
 from assistant_events.adapters.json_fields import mapping, others, string
 from assistant_events.adapters.openai_responses import vocabulary as words

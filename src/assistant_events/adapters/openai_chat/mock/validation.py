@@ -13,6 +13,7 @@ from typing import Any, Final
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.openai_chat.mock.request_facts import function_name
 from assistant_events.errors import JsonError
+from assistant_events.mock.openai_api import check_call
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values import read_json
@@ -155,6 +156,7 @@ def _check_call(where: str, call: object) -> None:
     for name in ("id", "type"):
         if not string(call, name):
             raise _missing(f"{where}.{name}")
+    check_call(where, "id", call, mapping(call, "function"), ".function")
     if call["type"] != "function":
         return
     where, function = f"{where}.function", mapping(call, "function")

@@ -17,6 +17,7 @@ from assistant_events.adapters.json_fields import Fields, flag, is_array, is_obj
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items
 from assistant_events.adapters.openai_responses.mock.runs import SEALED, call_ids
 from assistant_events.adapters.openai_responses.vocabulary import TOOLS
+from assistant_events.mock.openai_api import check_call
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
@@ -199,6 +200,8 @@ def _check_item(where: str, item: Fields) -> None:
     for name in (*needed.get(kind, ()), *(("summary",) if kind == "reasoning" else ())):
         if item.get(name) is None:
             raise _rejected(f"Missing required parameter: '{where}.{name}'.", "missing_required_parameter")
+    if kind in ("function_call", "custom_tool_call"):
+        check_call(where, "call_id", item, item)
     if kind == "function_call" and not isinstance(item["arguments"], str):
         raise _rejected(f"Invalid type for '{where}.arguments': expected a string.", "invalid_type")
 
