@@ -695,3 +695,14 @@ def test_calls_without_ids_are_recorded(tmp_path):
     for exchanges in asyncio.run(main()):
         assert [200, 200] == [each.status for each in exchanges]
         assert "It rains." == parts_of(exchanges[1].document)[0]["text"]
+
+
+@pytest.mark.parametrize(("path", "is_array"), [(ARRAY, True), (STREAM, False), (UNARY, False)])
+def test_an_error_in_place_of_a_stream(path, is_array):
+    """
+    Where a stream is a JSON array, so is the answer with an error.
+    """
+    found = posted(anything(faults=["http-429"]), path=path)
+    [error] = found.document if is_array else [found.document]
+
+    assert (429, 429) == (found.status, error["error"]["code"])

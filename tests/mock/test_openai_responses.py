@@ -196,6 +196,59 @@ def test_items_that_a_conversation_has_renamed():
     assert [200, 200, 400] == statuses
 
 
+def changed_items(*items):
+    """
+    Return the statuses of requests that send the items of an answer back, changed by each of the functions.
+    """
+
+    async def main():
+        answer = {
+            "thought": ["Hm"],
+            "text": "I look",
+            "calls": [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}],
+        }
+        provider = anything(answer)
+        first = (await ask(provider, "POST", PATH, body(), HEADERS)).document["output"]
+        sent = [[*change(*first)] for change in items]
+        results = [
+            [
+                {"type": "function_call_output", "call_id": each["call_id"], "output": "1"}
+                for each in given
+                if "call_id" in each
+            ]
+            for given in sent
+        ]
+        return [
+            (await ask(provider, "POST", PATH, body([USER, *given, *more]), HEADERS)).status
+            for given, more in zip(sent, results, strict=True)
+        ]
+
+    return asyncio.run(main())
+
+
+def test_items_as_clients_send_them():
+    """
+    Clients leave ids out, make them up for calls, leave texts out or put them behind the calls: a reasoning is followed
+    by an item of its answer, and a message that names its reasoning is behind it.
+    """
+
+    def renamed(call):
+        return {**call, "id": f"fc_{call['call_id']}"}
+
+    def nameless(item):
+        return {key: value for key, value in item.items() if key != "id"}
+
+    assert [200, 200, 200, 200, 200, 400, 400] == changed_items(
+        lambda thought, text, one, two: (thought, text, one, two),
+        lambda thought, text, one, two: (thought, renamed(one), renamed(two)),  # agent-framework
+        lambda thought, text, one, two: (thought, one, two),  # agno
+        lambda thought, text, one, two: (thought, one, two, nameless(text)),  # haystack
+        lambda thought, text, one, two: (thought, nameless(text), nameless(one), two),
+        lambda thought, text, one, two: (thought, one, two, text),
+        lambda thought, text, one, two: (thought, renamed({**one, "call_id": "call_9"}), two),
+    )
+
+
 def test_an_item_without_its_reasoning_in_a_conversation():
     """
     The reasoning of an item may be in the conversation alone, as it may be in the response that a request continues.
@@ -572,6 +625,40 @@ def test_a_conversation_that_is_stored():
 
     assert (200, 400, 200) == (first.status, missing.status, second.status)
     assert "No tool output found for function call call_1." == missing.document["error"]["message"]
+    assert "Sunny." == second.document["output"][0]["content"][0]["text"]
+
+
+def test_the_usage_of_a_conversation():
+    """
+    A request that names a response is charged with all that it continues: 4 characters are one token.
+    """
+    provider = provider_of({"A" * 40: "B" * 20, "C" * 12: "D"})
+    first, second = several(
+        provider,
+        ("POST", PATH, body("A" * 40)),
+        ("POST", PATH, body("C" * 12, previous_response_id="resp_1")),
+    )
+
+    assert (10, 5) == (first.document["usage"]["input_tokens"], first.document["usage"]["output_tokens"])
+    assert (18, 1) == (second.document["usage"]["input_tokens"], second.document["usage"]["output_tokens"])
+
+
+def test_calls_that_are_named_as_their_items():
+    """
+    A client that has the id of its item in place of the id of a call, as chatlas does, gets the fixture of the call.
+    """
+
+    async def main():
+        provider = provider_of(
+            {"Weather?": {"calls": [{"id": "call_1", "name": "rain"}]}, Match(call_id="call_1"): "Sunny."}
+        )
+        [call] = (await ask(provider, "POST", PATH, body("Weather?"), HEADERS)).document["output"]
+        named = {"type": "function_call", "call_id": call["id"], "name": "rain", "arguments": "{}"}
+        result = {"type": "function_call_output", "call_id": call["id"], "output": "1"}
+        return call, await ask(provider, "POST", PATH, body([USER, named, result]), HEADERS)
+
+    call, second = asyncio.run(main())
+    assert "call_1" == call["call_id"] != call["id"]
     assert "Sunny." == second.document["output"][0]["content"][0]["text"]
 
 

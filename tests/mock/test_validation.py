@@ -140,6 +140,7 @@ ACCEPTED = {
     "schema": create(
         tools=[function(type="object", properties={"required": {"type": "array"}}, required=["required"])]
     ),
+    "a schema of nothing": create(tools=[function(type="object", properties={}, required=[])]),
     "data in a schema": create(tools=[function(properties={"a": {"default": {"required": []}}})]),
     "token without a store": {**create(store=False), "continuation_token": "dG9r"},
 }

@@ -54,10 +54,11 @@ def model_document(name: str) -> dict[str, Any]:
     }
 
 
-def error_response(error: ApiError) -> Response:
-    """Return the HTTP answer of an error: its `error` has `code`, `message` and `status`."""
+def error_response(error: ApiError, *, is_array: bool = False) -> Response:
+    """Return the HTTP answer of an error: its `error` has `code`, `message` and `status`; in a JSON array or not."""
     name = error.name if error.code is None or isinstance(error.code, int) else error.code
-    return json_response(_body(error.status, error.message, name), error.status, error.headers)
+    body = _body(error.status, error.message, name)
+    return json_response([body] if is_array else body, error.status, error.headers)
 
 
 def status_of_name(name: str) -> int:

@@ -142,7 +142,9 @@ def parse_object(data: bytes) -> Mapping[str, Any]:
     return body
 
 
-def json_response(document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(
+    document: Mapping[str, Any] | list[Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """Return a document as an HTTP answer. Its text is valid even when it repeats invalid text of a client."""
     data = write_json(document)
     if b"\\ud" in data:  # never for a whole pair, unless the text itself contains an escape

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, cast, final
 
 import attrs
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
 from assistant_events.adapters.gemini_generate_content.mock.form import FORM
@@ -114,6 +115,15 @@ class GenerateContentService(DocumentService[Run]):
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
         check_create(body, self.ledger if self.signs else None)
+
+    async def create(self, call: Call) -> ASGIApp:
+        """Answer the request for a new answer; a stream that is an array is one of an error, too."""
+        try:
+            return await super().create(call)
+        except ApiError as error:
+            if not call.request.url.path.endswith(f":{_STREAM}") or call.request.query_params.get("alt") == "sse":
+                raise
+            return error_response(error, is_array=True)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""

@@ -207,6 +207,6 @@ def _has_empty_required(schema: object) -> bool:
         return any(_has_empty_required(each) for each in schema)
     if not is_object(schema):
         return False
-    if schema.get("required") == []:
+    if schema.get("required") == [] and schema.get("properties") != {}:  # without properties it is accepted (rig)
         return True
     return any(_has_empty_required(value) for key, value in schema.items() if key not in _NO_SCHEMA)

@@ -34,7 +34,7 @@ from assistant_events.adapters.openai_responses.mock.validation import ItemLedge
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api, preflight_for
 from assistant_events.mock.clock import ProviderClock
-from assistant_events.mock.documents import DocumentProvider, DocumentService, DocumentSettings
+from assistant_events.mock.documents import DocumentProvider, DocumentService, DocumentSettings, texts_of, token_count
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
@@ -80,7 +80,9 @@ class ResponsesService(DocumentService[Run]):
 
     def run_options(self, body: Body) -> Mapping[str, Any]:
         """Return further options of the run of a request."""
-        return {"background": body.get("background") is True, "previous_id": body.get("previous_response_id")}
+        before = token_count(texts_of(self._earlier(body) or ()))
+        background, previous = body.get("background") is True, body.get("previous_response_id")
+        return {"background": background, "previous_id": previous, "tokens_before": before}
 
     def signed_items(self, answer: fixtures.Answer) -> Iterable[tuple[str, object]]:
         """Yield the encrypted contents that an answer of a fixture has itself."""
@@ -91,7 +93,7 @@ class ResponsesService(DocumentService[Run]):
 
     def facts(self, body: Body) -> RequestFacts:
         """Return what fixtures are compared with in a request."""
-        return read_request(body, self._earlier(body))
+        return read_request(body, self._earlier(body), self._items.call_id_of)
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""

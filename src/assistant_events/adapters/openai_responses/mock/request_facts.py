@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, final
 
 import attrs
@@ -25,18 +25,23 @@ class Match(matching.Match):
     """Of the request; `""` matches a request without one, the pattern `.` a request with any."""
 
 
-def read_request(body: Mapping[str, Any], earlier: list[Fields] | None = None) -> RequestFacts:
+def read_request(
+    body: Mapping[str, Any],
+    earlier: list[Fields] | None = None,
+    call_id_of: Callable[[str], str | None] = lambda _: None,
+) -> RequestFacts:
     """
     Return the facts of a create request. Nothing in it raises.
 
-    *earlier* are the items of the conversation that it continues, oldest first; `None` when it begins one.
+    *earlier* are the items of the conversation that it continues, oldest first; `None` when it begins one. Clients such
+    as chatlas have the id of its item in place of that of a call, for which *call_id_of* returns the latter.
     """
     # Any: a client sent it.
     items = input_items(body)
     system = [string(body, "instructions") or ""]
     system += [text_of(item.get("content")) or "" for item in items if item.get("role") in ("system", "developer")]
     facts = RequestFacts(
-        items=tuple(_items(items)),
+        items=tuple(_items(items, call_id_of)),
         model=string(body, "model"),
         system="\n".join([text for text in system if text]),
         tools=frozenset([name for tool in mappings(body, "tools") if (name := _function_name(tool)) is not None]),
@@ -44,7 +49,7 @@ def read_request(body: Mapping[str, Any], earlier: list[Fields] | None = None) -
     )
     if earlier is None:
         return facts
-    return attrs.evolve(facts, items=(*_items(earlier), *facts.items), alone=facts)
+    return attrs.evolve(facts, items=(*_items(earlier, call_id_of), *facts.items), alone=facts)
 
 
 def input_items(body: Mapping[str, Any]) -> list[Fields]:
@@ -53,7 +58,7 @@ def input_items(body: Mapping[str, Any]) -> list[Fields]:
     return [{"role": "user", "content": given}] if isinstance(given, str) else mappings(body, "input")
 
 
-def _items(items: list[Fields]) -> Iterator[Item]:
+def _items(items: list[Fields], call_id_of: Callable[[str], str | None]) -> Iterator[Item]:
     for item in items:
         role, kind = item.get("role"), string(item, "type") or "message"
         if role == "user":
@@ -62,7 +67,9 @@ def _items(items: list[Fields]) -> Iterator[Item]:
             output = item.get(TOOLS.outputs[kind])
             text = text_of(output)
             written = write_json(output).decode() if text is None and output is not None else text
-            yield Item("result", written, (string(item, "call_id") or "",))
+            given = string(item, "call_id") or ""
+            known = call_id_of(given)
+            yield Item("result", written, (given,) if known is None else (given, known))
         elif role not in ("system", "developer"):
             yield _ANSWER
 

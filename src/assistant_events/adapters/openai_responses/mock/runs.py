@@ -129,6 +129,13 @@ class Run(DocumentRun[Prepared]):
     MODEL = "gpt-5.6"
     HEAD_EVENTS = 2
 
+    def __init__(self, *given: Any, tokens_before: int = 0, **options: Any) -> None:
+        # Any: as for the base.
+        self._tokens_before = tokens_before
+        """Tokens of the conversation that the request continues."""
+
+        super().__init__(*given, **options)
+
     @staticmethod
     def input_tokens(body: Body) -> int:
         """Return the estimated tokens of a request, without those that it continues."""
@@ -169,7 +176,8 @@ class Run(DocumentRun[Prepared]):
     def _usage(self, answer: Answer) -> dict[str, Any]:
         if answer.usage is not None:
             return dict(thaw(answer.usage))
-        return counted_usage(self.input_tokens(self.body), token_count(_texts_of_answer(answer)))
+        read = self._tokens_before + self.input_tokens(self.body)
+        return counted_usage(read, token_count(_texts_of_answer(answer)))
 
     def error_frame(self) -> WireFrame:
         """Return the frame of the error that ends the stream."""

@@ -7,7 +7,7 @@ They are the known checks (openai 3.54.0, and reports of refused requests of 202
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, final
 
@@ -37,11 +37,11 @@ _NOT_STORED: Final = (
 
 
 class Neighbours(NamedTuple):
-    """The items beside an item of an answer that are needed with it: the reasoning before, the item after it."""
+    """The items of its answer that are needed with an item: the reasoning before it, of a reasoning one behind it."""
 
     reasoning: str | None
-    following: tuple[str, object] | None
-    """Id and type."""
+    following: tuple[tuple[str, object], ...]
+    """Ids and types."""
 
 
 @final
@@ -60,8 +60,8 @@ class ItemLedger:
         kinds = [item.get("type") for item in output]
         for place, (ident, item) in enumerate(zip(ids, output, strict=True)):
             before = ids[place - 1] if place and kinds[place - 1] == "reasoning" else None
-            is_followed = kinds[place] == "reasoning" and place + 1 < len(ids)
-            after = (ids[place + 1], kinds[place + 1]) if is_followed else None
+            is_reasoning = kinds[place] == "reasoning"
+            after = tuple(zip(ids[place + 1 :], kinds[place + 1 :], strict=True)) if is_reasoning else ()
             self._items[ident] = item, Neighbours(before, after)
             self._stored |= {ident} if stored else set()
         while len(self._items) > MAX_ITEMS:
@@ -71,8 +71,8 @@ class ItemLedger:
         """Remember which items of a conversation follow a reasoning in place of those of its answer."""
         for reasoning, item in pairwise(items):
             known = self._items.get(string(reasoning, "id") or "")
-            if known is not None and known[1].following is not None and known[1].following[1] == _kind(item):
-                self._copies[string(item, "id") or ""] = known[1].following[0]
+            if known is not None and known[1].following[:1] and known[1].following[0][1] == _kind(item):
+                self._copies[string(item, "id") or ""] = known[1].following[0][0]
         while len(self._copies) > MAX_ITEMS:
             self._copies.popitem(last=False)
 
@@ -85,6 +85,24 @@ class ItemLedger:
             raise ApiError(404, f"Item with id '{ident}' not found.")
         return self._items[ident][0]
 
+    def call_id_of(self, ident: str) -> str | None:
+        """Return the id of the call of the item with this id; `None` when it is not known, or no call."""
+        known = self._items.get(ident)
+        return None if known is None else string(known[0], "call_id")
+
+    def _follows(self, item: Fields, following: Iterable[tuple[str, object]]) -> bool:
+        """
+        Return whether an item is one of those that a reasoning led to.
+
+        The AI SDK leaves its id out, the Agent Framework makes one up for a call, and Agno leaves items before it out.
+        """
+        ident, call_id = string(item, "id") or "", string(item, "call_id")
+        own = self._copies.get(ident, ident)
+        return any(
+            own == other or (_kind(item) == kind and (not ident or (call_id and call_id == self.call_id_of(other))))
+            for other, kind in following
+        )
+
     def check(self, items: list[Fields]) -> None:
         """Check that a reasoning has the item that it led to, and the other way round. Raises `ApiError`."""
         ids = [string(item, "id") for item in items]
@@ -96,10 +114,7 @@ class ItemLedger:
             if item.get("type") == "reasoning" and not has_content:
                 raise ApiError(404, _NOT_STORED.format(ident))
             reasoning, following = known[1]
-            next_ids = [(string(each, "id") or "", each) for each in items[place + 1 : place + 2]]
-            after = [(self._copies.get(ident, ident), _kind(each)) for ident, each in next_ids]
-            # A client may leave the id of the following item out, as the AI SDK does.
-            if following is not None and following not in after and ("", following[1]) not in after:
+            if following and not any(self._follows(each, following) for each in items[place + 1 : place + 2]):
                 raise _rejected(f"Item '{ident}' of type 'reasoning' was provided without its required following item.")
             if reasoning is not None and (place == 0 or ids[place - 1] != reasoning):
                 kind = item.get("type")
