@@ -50,7 +50,7 @@ DELTAS = [cls for cls in LIVE_EVENTS if cls is not ToolProgress]
 CATALOGUE = {
     "prompt.submitted": "durable message_id content",
     "history.rewound": "durable message_id",
-    "step.started": "durable message_id origin run? state?",
+    "step.started": "durable message_id origin run? state? before?",
     "step.restarted": "durable message_id reason origin? run? state?",
     "step.ended": "durable message_id finish_reason raw_finish_reason? usage? run? details? state?",
     "step.failed": "durable message_id error usage? run? details? state?",

@@ -88,6 +88,14 @@ class StepStarted(_Durable):
 
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
+    before: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    """
+    The first prompt that came while the model was asked, and that it has not read: the answer is before it. `None`
+    when it has read everything, and is the last.
+    """
+
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)

@@ -36,6 +36,23 @@ def text_of(transcript):
     return "".join(part["text"] for part in transcript["messages"][-1]["parts"])
 
 
+def test_an_answer_that_has_not_read_the_last_prompts(folded):
+    """
+    It is before the first of them; a rewind of one leaves it there. One that is not there is none.
+    """
+    said = [event("prompt.submitted", name, content=[{"type": "text", "text": name}]) for name in ("u1", "u2", "u3")]
+    items = [*said, {**START, "before": "u2"}, event("text.started"), delta(0, "So")]
+
+    def ids(*more):
+        return [each["id"] for each in folded([*items, *more])[0]["messages"]]
+
+    assert ["u1", "a1", "u2", "u3"] == ids()
+    assert ["u1", "a1"] == ids(event("history.rewound", "u2"))
+    assert ["u1"] == ids(event("history.rewound", "a1"))
+    assert ["u1", "a1", "u2", "u3", "a2"] == ids(event("step.started", "a2", origin=ORIGIN, before="u9"))
+    assert "So" == folded(items)[0]["messages"][1]["parts"][0]["text"]
+
+
 def test_an_answer(folded):
     """
     Prompt, text, a call with its result and the end become two messages with their times.

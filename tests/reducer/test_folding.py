@@ -8,6 +8,7 @@ import pytest
 
 from assistant_events import (
     AssistantMessage,
+    Awaits,
     CallStatus,
     Citation,
     CompactionFailed,
@@ -488,6 +489,27 @@ def test_after_a_rewind_the_session_goes_on():
     assert ["hi", "b"] == [message.text for message in transcript]
     assert "late" == reduce(transcript, TextDelta(**A, offset=1, delta="!")).outcome
     assert transcript == fold([*events, *answer("again")])
+
+
+def test_an_answer_that_has_not_read_the_last_prompts():
+    """
+    It is before the first of them, and so does what streams of it and after it; a prompt that is gone is none.
+    """
+    said = [prompt(message_id=name) for name in ("u1", "u2", "u3")]
+    late = StepStarted(message_id="a1", origin=origin(), before="u2")
+    more = StepStarted(message_id="a2", origin=origin(), before="u3")
+    text = [TextStarted(**A), TextDelta(**A, offset=0, delta="So"), TextDelta(**A, offset=2, delta=" it is")]
+    events = [*said, late, *text[:2], more, text[2], prompt(message_id="u4")]
+
+    def ids(*events):
+        return [message.id for message in fold(events, strict=True)]
+
+    assert ["u1", "a1", "u2", "a2", "u3", "u4"] == ids(*events)
+    assert "So it is" == fold(events)["a1"].text
+    assert ["u1", "a1", "u2"] == ids(*events, rewind("a2"))
+    assert ["u1"] == ids(*events, rewind("a1"))
+    assert ["u1", "u3", "a1"] == ids(said[0], said[2], late)
+    assert Awaits.MODEL is fold([*said, late, END]).awaits
 
 
 def test_messages_interleave():

@@ -592,6 +592,50 @@ def test_conflicts(open_session, store, verb, arguments, theirs, retried):
     assert [] == find_problems(store.read("s1"))
 
 
+def test_a_prompt_before_the_first_byte(session, store):
+    """
+    A prompt that comes while the model was asked, and has not begun, is behind the answer, which has not read it;
+    it is the next that the model is asked with.
+    """
+
+    def chunks():
+        store.append("s1", [prompt("And you?", message_id="u2")])
+        yield from HELLO
+
+    client = Provider(chunks(), (line(say="Well"), line(stop="stop")))
+    session.prompt("Hi", message_id="u1")
+    [started, *_] = list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert "u2" == started.before
+    assert (["u1", "a1", "u2"], Awaits.MODEL) == ([each.id for each in session.transcript], session.transcript.awaits)
+    assert 1 == len(client.requests)
+    list(each(session.respond(client, BODY, message_id="a2")))
+    assert ["Hi", "Hello", "And you?", "Well"] == [message.text for message in fold(store.read("s1"))]
+    assert session.transcript == fold(store.read("s1"))
+    assert Awaits.USER is session.transcript.awaits
+
+
+def test_prompts_of_the_session_before_the_first_byte():
+    """
+    So do several of the same session, of which one is edited meanwhile, of a stream that the app decodes.
+    """
+    store = MemoryStore()
+    session = SyncSession.open(store, "s1")
+
+    def chunks():
+        session.prompt("One", message_id="u2")
+        session.edit("u2", "Two", new_message_id="u3")
+        session.prompt("Three", message_id="u4")
+        yield from HELLO
+
+    session.prompt("Hi", message_id="u1")
+    list(each(session.decode(Scripted("a1"), chunks())))
+
+    assert ["u1", "a1", "u3", "u4"] == [message.id for message in session.transcript]
+    assert session.transcript == fold(store.read("s1"))
+    assert [] == find_problems(store.read("s1"))
+
+
 def test_a_prompt_that_is_rewound_before_the_first_byte(session, store):
     """
     An answer to a prompt that was rewound meanwhile is not begun.

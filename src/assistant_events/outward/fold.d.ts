@@ -355,6 +355,7 @@ export interface StepStarted {
   v: 1;
   message_id: string;
   origin: Origin;
+  before?: string;
 }
 
 /** Plain text. */

@@ -251,8 +251,14 @@ function reduceEvent(transcript, event, at) {
   }
   const changed = CHANGES[type](message, event, at);
   if (typeof changed === 'string') return { transcript, outcome: changed };
-  const after = message ? replaced(messages, place, changed) : [...messages, changed];
+  const after = message ? replaced(messages, place, changed) : inserted(messages, changed, event.before);
   return { transcript: { ...transcript, messages: after }, outcome: 'applied' };
+}
+
+/** Add a message at the end; an answer that has not read the last prompts is before the first of them. */
+function inserted(messages, message, unread) {
+  const place = unread ? messages.findLastIndex((each) => each.id === unread) : -1;
+  return place < 0 ? [...messages, message] : [...messages.slice(0, place), message, ...messages.slice(place)];
 }
 
 // -- phases: how far a message, the fragments of a kind and a call are

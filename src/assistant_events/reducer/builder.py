@@ -228,8 +228,9 @@ class Builder:
             # that is opened again and again costs its size each time.
             self._messages[previous.at] = previous.message()
             self._forget(previous)
-        position = len(self._messages)
         assert self._index is not None  # the message has been looked for
+        unread = event.before if isinstance(event, ev.StepStarted) else None
+        position = len(self._messages) if unread is None else self._make_room(unread)
         self._index[event.message_id] = position
         if isinstance(event, ev.PromptSubmitted):
             self._messages.append(_user_message(id=event.message_id, content=event.content, times=moment.began))
@@ -244,9 +245,19 @@ class Builder:
             base = CompactionMessage(id=event.message_id, reason=event.reason, origin=event.origin, times=moment.began)
             opened = OpenCompaction(position, base)
         opened.new = True
-        self._messages.append(opened.base)
+        self._messages.insert(position, opened.base)
         self._open[opened.id] = self._current = opened
         return _APPLIED
+
+    def _make_room(self, unread: str) -> int:
+        """Return the place of an answer that is before the prompt *unread*; the end when that is gone."""
+        assert self._index is not None  # see above
+        position = self._index.get(unread, len(self._messages))
+        for message in self._messages[position:]:
+            self._index[message.id] += 1
+        for open_ in self._open.values():
+            open_.at += open_.at >= position
+        return position
 
     def _rewind(self, position: int) -> Outcome:
         gone = [message.id for message in self._messages[position:]]

@@ -150,7 +150,8 @@ class Core(ABC, Generic[StreamT]):
         never raises: it is `transcript.last.error`. One that refuses to continue a conversation, with an error before
         any content, is sent the full history once. Leaving the block early, or a cancellation, closes the message as
         `aborted`; before its first event nothing is stored. An answer that another writer cancels or rewinds ends
-        without an exception, and its run is stopped.
+        without an exception, and its run is stopped. A prompt that comes meanwhile, also before the first byte, is
+        behind the answer in the transcript: it is answered next.
 
         Args:
             client: Asks the provider.

@@ -8,11 +8,14 @@ from itertools import compress
 from typing import Any, Final, NamedTuple, cast, final
 from weakref import WeakSet
 
+import attrs
+
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import is_durable
 from assistant_events.lifecycle import Outcome
+from assistant_events.messages import UserMessage
 from assistant_events.session.answers import BYTES, Source
 from assistant_events.session.projection import KEPT, Batch, Projection
 from assistant_events.session.transport_errors import abortion, transport_error
@@ -173,6 +176,8 @@ class StreamReceiver:
             self.give_up()
             self.ended_by_others = True
             raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
+        if not self._stored and ev.StepStarted in map(type, self.pending):
+            self._place_starts()
         trial = self._projection.trial()
         stored = len(self._stored)  # so many are in the log already, from the first
         # Any: durable events. To narrow them by a call for each event would count.
@@ -184,6 +189,16 @@ class StreamReceiver:
             new = list(compress(new, kept))
         self.sent = Batch(tuple(new), self._projection.seq, trial)
         return self.sent
+
+    def _place_starts(self) -> None:
+        """Put what starts before prompts that have come since the model was asked: it has not read them."""
+        transcript = self._projection.transcript
+        places = {message.id: place for place, message in enumerate(transcript.messages)}
+        later = transcript.messages[places.get(self._after or "", -1) + 1 :]
+        unread = next((message.id for message in later if isinstance(message, UserMessage)), None)
+        self.pending = [
+            attrs.evolve(event, before=unread) if isinstance(event, ev.StepStarted) else event for event in self.pending
+        ]
 
     def _drop(self, new: list[StoredEvent], kept: list[bool]) -> None:
         """Drop those pending durable events that are not *kept*: they would not apply."""

@@ -165,7 +165,7 @@ def frames() -> SearchStrategy[ev.Frame]:
 def _event(cls: EventClass, message_ids: SearchStrategy[str], call_ids: SearchStrategy[str]) -> SearchStrategy[Event]:
     if cls is ev.UnknownEvent:
         return _unknown_events()
-    return _instances(cls, {"message_id": message_ids, "call_id": call_ids})
+    return _instances(cls, {"message_id": message_ids, "call_id": call_ids, "before": st.none() | message_ids})
 
 
 @st.composite
