@@ -236,6 +236,44 @@ def test_a_wait_for_an_unknown_outcome_is_logged(caplog):
     run(main())
 
 
+@pytest.mark.parametrize("alone", [True, False], ids=["at the start", "after the death of the worker"])
+def test_the_app_decides_about_calls_whose_worker_died(alone):
+    """
+    What it returns is their result, and the turn continues; a call of a living worker is not asked about.
+    """
+
+    async def main():
+        store, client, asked = MemoryStore(), Provider(ASKS, HELLO), []
+
+        def lost(call):
+            asked.append(call.call_id)
+            return call.fail("its process died") if len(asked) > 1 else None
+
+        session = await Session.open(store, "s1", worker="dead")
+        await session.prompt("Hi")
+        async with session.claimed():
+            async with session.respond(client, BODY) as events:
+                async for _ in events:
+                    pass
+            await session.append(session.transcript.pending_tool_calls[0].start())
+            async with Turns(store, app(client), client=client, alone=alone, lost=lost, **SOON) as turns:
+                if not alone:
+                    assert () == await turns.take_up()
+                    assert [] == asked
+                    await turns.take_up(dead_after_s=0)
+                other = await turns.open("s1")
+                await until(lambda: asked)
+                turns.start(other)  # asked again: nothing was decided the first time
+                await turns.run(other)
+                assert ("failed", "Hello") == (
+                    other.transcript.messages[1].tool_calls[0].status.value,
+                    other.transcript.last.text,
+                )
+        assert ["c1", "c1"] == asked
+
+    run(main())
+
+
 def test_a_stop_while_tools_run():
     """
     The calls fail as cancelled, what runs is cancelled, and the model is not asked: it is the user's move.

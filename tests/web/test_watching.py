@@ -10,6 +10,7 @@ import pytest
 
 from assistant_events import PromptSubmitted, find_problems, fold
 from assistant_events.errors import PrunedError, StoreError
+from assistant_events.live import MemoryLive
 from assistant_events.outward import Cursor, DocumentWriter
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.web import ChatRoutes
@@ -516,13 +517,15 @@ def test_an_item_is_written_once_for_all(monkeypatch):
     run(main())
 
 
-def test_a_session_that_is_deleted():
+@pytest.mark.parametrize("poll_s", [0.5, None], ids=["a store that is read", "a channel of one process"])
+def test_a_session_that_is_deleted(poll_s):
     """
     A browser that watches gets an error event; the next connection is 404, which ends an `EventSource`.
     """
 
     async def main():
-        async with chat(HELLO) as app:
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=poll_s) as live, chat(HELLO, store=store, live=live) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
             async with app.ada.watch("/sessions/s1/events") as events:
                 await events.next()

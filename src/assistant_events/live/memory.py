@@ -45,7 +45,8 @@ class MemoryLive:
 
         flush_s: Seconds for which live events are collected before they are emitted as one frame.
 
-        poll_s: Seconds between reads of the store for what other processes have written; `None` for none.
+        poll_s: Seconds between reads of the store for what other processes have written, and for logs that were
+            deleted; `None` for none, in an app of one process that calls `refresh` after it has deleted a log.
     """
 
     def __init__(self, store: Store | AsyncStore, *, flush_s: float = 0.05, poll_s: float | None = 0.5) -> None:
@@ -92,6 +93,12 @@ class MemoryLive:
         else:
             with suppress(RuntimeError):  # the loop has been closed
                 loop.call_soon_threadsafe(self._take, session_id, given, after, token)
+
+    async def refresh(self, session_id: str) -> None:
+        """Read the log of a session now: its subscriptions give what others have written, or end where it is gone."""
+        topic = self._topics.get(session_id)
+        if topic is not None:
+            await self._look_safely(topic)
 
     def _take(self, session_id: str, items: list[Record | LiveEvent], after: int, token: int | None) -> None:
         if self._loop is None:

@@ -17,9 +17,9 @@ from assistant_events.errors import (
     PrunedError,
     StoreError,
 )
-from assistant_events.events import HistoryRewound, PromptSubmitted
+from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
-from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, UserMessage
+from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, ToolPart, Transcript, UserMessage
 from assistant_events.session.answers import Client
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
@@ -79,6 +79,9 @@ class Turns:
 
         max_rounds: How many answers a turn may have; before the next one it ends with a `LocalProtocolError`.
 
+        lost: Decides about a call whose worker died while it ran: returns its result, such as `call.fail("…")`, or
+            `None` to leave it open. By default such calls stay open until they are answered.
+
         retry: Whether a step that was cut before any content, and cannot be resumed, is asked for again, once a turn.
 
         every_s: Seconds between signs of life; sessions of dead workers are looked for at each. A store that fails, and
@@ -99,12 +102,16 @@ class Turns:
         alone: bool = False,
         of_browser: Collection[str] = (),
         max_rounds: int = 32,
+        lost: Callable[[ToolPart], ToolSuccess | ToolFailed | None] | None = None,
         retry: bool = False,
         every_s: float = 5.0,
         poll_s: float = 0.5,
     ) -> None:
         self.worker = uuid4().hex if worker is None else worker
         """Name of this process."""
+
+        self.lost = lost
+        """Decides about calls whose worker died while they ran; `None` to leave them open."""
 
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._move = move
@@ -359,6 +366,9 @@ class Turns:
             if left.run is not None and left.run.resumable:
                 await self._watch(session, self._resume(session, left.message_id))
         await session.reconcile()
+        unknown = [call for call in session.transcript.pending_tool_calls if call.is_outcome_unknown]
+        results = [] if self.lost is None else [self.lost(call) for call in unknown]
+        await session.append(*[result for result in results if result is not None])
         last = session.transcript.last
         if self._retry and isinstance(last, AssistantMessage) and await self._was_cut_at_its_start(last, session):
             await session.rewind(last.id)

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from assistant_events.errors import PrunedError, StoreError
 from assistant_events.events import Frame, Record
-from assistant_events.live import Live
+from assistant_events.live import Live, MemoryLive
 from assistant_events.messages import ApprovalStatus, Awaits, Transcript
 from assistant_events.outward import Cursor, DocumentWriter, SharedEvents, SseWriter, end_event, error_event
 from assistant_events.outward.sse import SSE_START
@@ -214,6 +214,8 @@ class ChatRoutes:
         except Exception as error:  # noqa: BLE001 - whatever ended the turn, the session is deleted
             _log.info("session %r: deleted after its turn had failed: %s", session_id, type(error).__name__)
         await self._store.delete(session_id)
+        if isinstance(self._live, MemoryLive):  # other channels find it out by themselves
+            await self._live.refresh(session_id)
         return Response(status_code=204)
 
     # -- events
