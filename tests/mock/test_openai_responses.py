@@ -625,6 +625,7 @@ def test_a_conversation_that_is_stored():
 
     assert (200, 400, 200) == (first.status, missing.status, second.status)
     assert "No tool output found for function call call_1." == missing.document["error"]["message"]
+    assert "input" == missing.document["error"]["param"]
     assert "Sunny." == second.document["output"][0]["content"][0]["text"]
 
 

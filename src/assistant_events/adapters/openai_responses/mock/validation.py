@@ -115,13 +115,13 @@ class ItemLedger:
                 raise ApiError(404, _NOT_STORED.format(ident))
             reasoning, following = known[1]
             if following and not any(self._follows(each, following) for each in items[place + 1 : place + 2]):
-                raise _rejected(f"Item '{ident}' of type 'reasoning' was provided without its required following item.")
+                text = f"Item '{ident}' of type 'reasoning' was provided without its required following item."
+                raise _rejected(text, param="input")
             if reasoning is not None and (place == 0 or ids[place - 1] != reasoning):
-                kind = item.get("type")
-                raise _rejected(
-                    f"Item '{ident}' of type '{kind}' was provided without its required 'reasoning' item: "
-                    f"'{reasoning}'."
+                text = (
+                    f"Item '{ident}' of type '{item.get('type')}' was provided without its required 'reasoning' item: "
                 )
+                raise _rejected(f"{text}'{reasoning}'.", param="input")
 
 
 def _kind(item: Fields) -> str | None:
@@ -162,8 +162,8 @@ def check_items(name: str, items: list[Fields]) -> None:
         _check_item(f"{name}[{place}]", item)
 
 
-def _rejected(message: str, code: str | None = None) -> ApiError:
-    return ApiError(400, message, code=code)
+def _rejected(message: str, code: str | None = None, param: str | None = None) -> ApiError:
+    return ApiError(400, message, param=param, code=code)
 
 
 def _check_fields(body: Body) -> None:
@@ -229,11 +229,11 @@ def _check_calls(items: list[Fields], earlier: Collection[str]) -> None:
     called = {*earlier, *call_ids(items)}
     answered = {string(item, "call_id") for item in items if item.get("type") in TOOLS.outputs}
     for call_id in [each for each in called if each not in answered]:
-        raise _rejected(f"No tool output found for function call {call_id}.")
+        raise _rejected(f"No tool output found for function call {call_id}.", param="input")
     for item in items:
         of_call = string(item, "call_id")
         if item.get("type") in ("function_call_output", "custom_tool_call_output") and of_call not in called:
-            raise _rejected(f"No tool call found for function call output with call_id {of_call}.")
+            raise _rejected(f"No tool call found for function call output with call_id {of_call}.", param="input")
 
 
 def _check_signatures(items: list[Fields], ledger: SignatureLedger) -> None:
