@@ -10,7 +10,9 @@ import json
 
 import pytest
 
-from assistant_events import ErrorKind, FinishReason
+from assistant_events import ErrorKind, FinishReason, fold
+from assistant_events.adapters import AwsEventStream, Sse
+from assistant_events.adapters.anthropic_messages import dialect
 from assistant_events.adapters.anthropic_messages.mock import Answer, MockProvider, mock, read_request
 from assistant_events.mock.fixture_files import load_fixtures
 
@@ -596,3 +598,78 @@ def test_a_recording_gives_the_same(tmp_path, stream):
     assert recorded[1].document["error"] == replayed[1].document["error"]
     assert "secret" not in path.read_text("utf-8")
     assert json.loads(path.read_bytes())["version"] == 1
+
+
+# -- platforms
+
+BEDROCK = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1:0/invoke"
+VERTEX = "/v1/projects/p/locations/us-east5/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict"
+PLATFORMS = {
+    "bedrock": (BEDROCK, f"{BEDROCK}-with-response-stream", AwsEventStream, "bedrock-2023-05-31"),
+    "vertex": (VERTEX, VERTEX.replace("rawPredict", "streamRawPredict"), Sse, "vertex-2023-10-16"),
+}
+THINKING = {"type": "enabled", "budget_tokens": 1024}
+
+
+def platform_request(name, *messages, **more):
+    """
+    Return the body of a request as `AnthropicBedrock` and `AnthropicVertex` send it: without a model.
+    """
+    given = {**body(*messages), "anthropic_version": PLATFORMS[name][3], "max_tokens": 4096, **more}
+    return {key: value for key, value in given.items() if key != "model"}
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_claude_at_other_platforms(name):
+    """
+    At Bedrock and Vertex the model is in the path and the version in the body; the stream of Bedrock is binary. The
+    conversation is checked as everywhere.
+    """
+    whole, streamed, framing, _ = PLATFORMS[name]
+    headers = {"x-api-key": None, "anthropic-version": None, "authorization": "AWS4-HMAC-SHA256 x"}
+
+    async def main():
+        provider = provider_of({"Hello": {"thought": "Hm", "text": "Hi"}})
+        first = await ask(provider, "POST", whole, platform_request(name, thinking=THINKING), headers)
+        second = await ask(provider, "POST", streamed, platform_request(name, thinking=THINKING, stream=True), headers)
+        [thought, text] = first.document["content"]
+        changed = [user(TEXT), model({**thought, "signature": "AAAA"}, text), user(TEXT)]
+        refused = await ask(provider, "POST", whole, platform_request(name, *changed, thinking=THINKING), headers)
+        versionless = {**platform_request(name), "anthropic_version": None}
+        return first, second, refused, await ask(provider, "POST", whole, versionless, headers)
+
+    first, second, refused, versionless = asyncio.run(main())
+    decoder = dialect.decoder("a1", framing=framing, provider=name)
+    message = fold(decoder.feed(second.body) + decoder.close()).last
+
+    assert ("claude-sonnet-4-5-20250929", "Hi") == (first.document["model"], first.document["content"][1]["text"])
+    assert ("claude-sonnet-4-5-20250929", "Hi", "Hm") == (
+        message.origin.served_model,
+        message.text,
+        message.reasoning,
+    )
+    assert [] == decoder.notes
+    assert (400, 400) == (refused.status, versionless.status)
+    if name == "bedrock":
+        assert "signature" in refused.document["message"].lower()
+        assert refused.headers["x-amzn-errortype"].startswith("ValidationException")
+    else:
+        assert "invalid_request_error" == refused.document["error"]["type"]
+
+
+@pytest.mark.parametrize(
+    "fault", ["error@3", "bad-checksum@3", "cut@3", "ten-minute-cut@3", "bad-json@3", "unknown-events@2"]
+)
+def test_faults_of_a_binary_stream(fault):
+    """
+    The frames of faults are binary, too: each is read as what it is.
+    """
+    name = "bedrock"
+    provider = provider_of({"Hello": "Hi there"}, faults=[fault])
+    headers = {"x-api-key": None, "anthropic-version": None, "authorization": "AWS4-HMAC-SHA256 x"}
+    found = asked(provider, "POST", PLATFORMS[name][1], platform_request(name, stream=True), headers)
+    decoder = dialect.decoder("a1", framing=AwsEventStream, provider=name)
+    message = fold(decoder.feed(found.body) + decoder.close()).last
+
+    assert decoder.failure is None
+    assert ("completed" if fault in ("bad-json@3", "unknown-events@2") else "failed") == message.status.value

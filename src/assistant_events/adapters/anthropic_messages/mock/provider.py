@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
 from typing import Any, ClassVar, Final, cast, final
+from uuid import uuid4
 
 import attrs
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, text_block
 from assistant_events.adapters.anthropic_messages.mock.form import FORM
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
 from assistant_events.adapters.anthropic_messages.mock.runs import (
+    CHUNK_FAULT_FRAMES,
     FAULT_FRAMES,
     Prepared,
     Run,
@@ -22,8 +26,9 @@ from assistant_events.adapters.anthropic_messages.mock.runs import (
 )
 from assistant_events.adapters.anthropic_messages.mock.validation import check_create, is_thinking
 from assistant_events.adapters.json_fields import array, mapping, string
-from assistant_events.mock import fixtures
+from assistant_events.mock import bedrock_api, fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
@@ -49,11 +54,22 @@ _THOUGHT: Final = {"type": "thinking", "thinking": "A tool is needed."}
 _STATUSES: Final = {"invalid_request_error": 400, **{kind: status for status, kind in reversed(_TYPES.items())}}
 
 
+_VERSION: Final = re.compile(r"-v\d+(:\d+)?$")
+"""Of the name of a model at Bedrock."""
+
+_VERTEX: Final = "/v1/projects/{project}/locations/{location}/publishers/anthropic/models"
+_BEDROCK: Final = "/model/{model:path}"
+
+
 @final
 class MessagesService(DocumentService[Run]):
     """The state of a mock of the Messages API."""
 
-    PATHS = ("/v1/messages",)
+    PATHS = (
+        "/v1/messages",
+        *[f"{_VERTEX}/{{model}}:{method}" for method in ("rawPredict", "streamRawPredict")],
+        *[f"{_BEDROCK}/{method}" for method in ("invoke", "invoke-with-response-stream")],
+    )
     COUNT_PATHS = ("/v1/messages/count_tokens",)
     MODEL_PATHS = ("/v1/models",)
     FRAMES = FAULT_FRAMES
@@ -67,12 +83,12 @@ class MessagesService(DocumentService[Run]):
 
     def body(self, call: Call) -> Body:
         """
-        Return the body of a request, with the conversation that the server holds when it continues a thread.
+        Return the body of a request, with what its path has, and the conversation that the server holds of a thread.
 
         Raises:
             ApiError: It is not an object, or no such thread is known.
         """
-        body = super().body(call)
+        body = {**super().body(call), **_of_path(call)}
         thread = mapping(body, "thread")
         if thread.get("type") != "continue":
             return body
@@ -110,7 +126,8 @@ class MessagesService(DocumentService[Run]):
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
-        check_create(call.request.headers, body, self.ledger if self.signs else None)
+        version = call.request.headers.get("anthropic-version") or string(body, "anthropic_version")
+        check_create(version, body, self.ledger if self.signs else None)
 
     def answer_to(self, body: Body, answer: fixtures.Answer) -> fixtures.Answer:
         """Return the answer; with thinking on one of calls begins with a thought, without which it is refused later."""
@@ -138,8 +155,23 @@ class MessagesService(DocumentService[Run]):
         """Return the list of these documents of models."""
         return {"data": models, "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
 
+    async def create(self, call: Call) -> ASGIApp:
+        """Answer the request for a new answer, at Bedrock with its own errors."""
+        try:
+            return await super().create(call)
+        except ApiError as error:
+            if _of_path(call).get("platform") != "bedrock":
+                raise
+            return bedrock_api.error_response(error)
+
+    def frames_of(self, run: Run) -> FaultFrames:
+        """Return the frames that faults use in a stream of a run."""
+        return CHUNK_FAULT_FRAMES if run.is_in_chunks else FAULT_FRAMES
+
     def response_headers(self, run: Run) -> Mapping[str, str]:
-        """Return the id of the request."""
+        """Return the id of the request, and the type of the streams of Bedrock."""
+        if run.is_in_chunks and run.body.get("stream") is True:
+            return {"x-amzn-requestid": str(uuid4()), "content-type": "application/vnd.amazon.eventstream"}
         return {"request-id": f"req_{run.salt.hex()[:24]}"}
 
     def error_status(self, code: str) -> int:
@@ -149,6 +181,16 @@ class MessagesService(DocumentService[Run]):
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""
         return error_response(error)
+
+
+def _of_path(call: Call) -> dict[str, Any]:
+    """Return what the path of a request has: at Vertex the model, at Bedrock also whether the answer is a stream."""
+    path, model = call.request.scope["path"], call.request.path_params.get("model")
+    if model is None:
+        return {}
+    found = {"model": _VERSION.sub("", model.rpartition("anthropic.")[2]).replace("@", "-")}
+    is_bedrock = path.startswith("/model/")
+    return {**found, "platform": "bedrock", "stream": path.endswith("-stream")} if is_bedrock else found
 
 
 def error_response(error: ApiError) -> Response:

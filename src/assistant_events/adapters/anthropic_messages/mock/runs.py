@@ -8,9 +8,12 @@ from typing import Any, ClassVar, Final, cast, final
 
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter, dialect
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, default_stop_reason
+from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventStream
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase
-from assistant_events.adapters.json_fields import Fields, mapping
+from assistant_events.adapters.framing import Sse
+from assistant_events.adapters.json_fields import Fields
+from assistant_events.mock import bedrock_api
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
@@ -39,6 +42,11 @@ def signature_key(block: Fields) -> str:
 def wire_frame(event: Fields) -> WireFrame:
     """Return an event with its bytes."""
     return WireFrame(event["type"], AnthropicMessagesDecoder.framing.frame(event["type"], event))
+
+
+def chunk_frame(event: Fields) -> WireFrame:
+    """Return an event with its bytes, as Bedrock sends it."""
+    return WireFrame(event["type"], AwsChunkStream.frame(None, event))
 
 
 @final
@@ -90,6 +98,12 @@ class Run(DocumentRun[Prepared]):
     is_continued = False
     """Whether it was continued in its thread: each message may be so once."""
 
+    def __init__(self, *given: Any, **options: Any) -> None:
+        # Any: the parameters of `DocumentRun`.
+        super().__init__(*given, **options)
+        self.is_in_chunks = self.body.get("platform") == "bedrock"
+        """Whether its stream is the binary one of Bedrock."""
+
     def own_values(self) -> dict[str, Any]:
         """Return model, usage, and ids of calls."""
         answer = cast("Answer", self.answer)
@@ -112,14 +126,26 @@ class Run(DocumentRun[Prepared]):
             "output_tokens": token_count(_texts_of_answer(answer)),
         }
 
+    def event(self, number: int) -> WireFrame:
+        """Return the frame of an event."""
+        frame = super().event(number)
+        return self._in_chunk(frame) if self.is_in_chunks and frame.name != "error" else frame
+
+    @staticmethod
+    def _in_chunk(frame: WireFrame) -> WireFrame:
+        [payload] = Sse().feed(frame.data)
+        return WireFrame(frame.name, AwsChunkStream.frame(None, payload.decode()))
+
     def error_frame(self) -> WireFrame:
         """Return the frame of the error that ends the stream."""
         error = self.stream_error
+        if self.is_in_chunks:
+            return bedrock_api.error_frame(error)._replace(name="error")
         return wire_frame(error_body(_ERROR_TYPES.get(str(error.code), str(error.code)), error.message))
 
     def status_update(self) -> bytes:
         """Return a ping."""
-        return wire_frame({"type": "ping"}).data
+        return (chunk_frame if self.is_in_chunks else wire_frame)({"type": "ping"}).data
 
 
 def _texts_of_answer(answer: Answer) -> Iterator[str]:
@@ -136,6 +162,21 @@ def error_body(kind: str, message: str, error_code: str | None = None) -> dict[s
     return {"type": "error", "error": error, "request_id": f"req_{token_hex(12)}"}
 
 
+def _drop_usage(event: dict[str, Any]) -> None:
+    event.pop("usage", None)
+
+
+def _drop_stop_reason(event: dict[str, Any]) -> None:
+    if "delta" in event:
+        event["delta"].update(stop_reason=None)
+
+
+_ENDS, _STOPS = frozenset({"message_delta", "message_stop"}), frozenset({"content_block_stop"})
+_HINTS: Final[tuple[Fields, ...]] = (
+    {"type": "message_hint", "hint": "of tomorrow"},
+    {"type": "content_block_hint", "index": 0, "hint": "of tomorrow"},
+)
+
 FAULT_FRAMES: Final = FaultFrames(
     # Not recorded: what a gateway sends in place of the rest.
     cut_tail=b'{"type":"error","error":{"type":"api_error","message":"Internal server error"}}\n',
@@ -145,18 +186,22 @@ FAULT_FRAMES: Final = FaultFrames(
         wire_frame({"type": "error", "error": {}}),
         wire_frame({"type": "error", "error": {"type": "", "message": ""}}),
     ),
-    unknown_types=(
-        wire_frame({"type": "message_hint", "hint": "of tomorrow"}),
-        wire_frame({"type": "content_block_hint", "index": 0, "hint": "of tomorrow"}),
-    ),
+    unknown_types=tuple(map(wire_frame, _HINTS)),
     bad_json=WireFrame(
         "content_block_delta", b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,\n\n'
     ),
-    end_names=frozenset({"message_delta", "message_stop"}),
-    stop_names=frozenset({"content_block_stop"}),
+    end_names=_ENDS,
+    stop_names=_STOPS,
     done=b"[DONE]\n\n",
-    without_usage=changed_frame(wire_frame, lambda event: event.pop("usage", None)),
-    unfinished=changed_frame(
-        wire_frame, lambda event: mapping(event, "delta") and event["delta"].update(stop_reason=None)
-    ),
+    without_usage=changed_frame(wire_frame, _drop_usage),
+    unfinished=changed_frame(wire_frame, _drop_stop_reason),
+)
+
+CHUNK_FAULT_FRAMES: Final = bedrock_api.fault_frames(
+    chunk_frame({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}}),
+    unknown_types=tuple(map(chunk_frame, _HINTS)),
+    end_names=_ENDS,
+    stop_names=_STOPS,
+    without_usage=changed_frame(chunk_frame, _drop_usage, AwsEventStream),
+    unfinished=changed_frame(chunk_frame, _drop_stop_reason, AwsEventStream),
 )

@@ -8,7 +8,7 @@ Unknown keys are accepted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
@@ -43,14 +43,14 @@ _NO_THINKING: Final = (
 )
 
 
-def check_create(headers: Mapping[str, str], body: Body, ledger: SignatureLedger | None) -> None:
+def check_create(version: str | None, body: Body, ledger: SignatureLedger | None) -> None:
     """
-    Check a request as the service does.
+    Check a request as the service does; its *version* of the API is in a header, at Bedrock and Vertex in the body.
 
     Raises:
         ApiError: With status 400, for the first fault.
     """
-    if not headers.get("anthropic-version"):
+    if not version:
         raise _rejected("anthropic-version: header is required")
     _check_fields(body)
     _check_tools(body)

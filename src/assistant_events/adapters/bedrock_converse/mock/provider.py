@@ -9,7 +9,6 @@ from uuid import uuid4
 import attrs
 from starlette.responses import Response
 
-from assistant_events.adapters.aws import exception_name
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, app_call
 from assistant_events.adapters.bedrock_converse.mock.form import FORM
 from assistant_events.adapters.bedrock_converse.mock.request_facts import path_fields, read_request
@@ -23,34 +22,15 @@ from assistant_events.adapters.bedrock_converse.mock.runs import (
 from assistant_events.adapters.bedrock_converse.mock.validation import check_create, is_thinking
 from assistant_events.adapters.json_fields import mapping
 from assistant_events.mock import fixtures
+from assistant_events.mock.bedrock_api import error_response, status_of
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError, json_response, parse_object
+from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
 
-_STATUSES: Final[dict[str, int]] = {
-    "validationException": 400,
-    "serviceQuotaExceededException": 400,
-    "accessDeniedException": 403,
-    "resourceNotFoundException": 404,
-    "modelTimeoutException": 408,
-    "modelErrorException": 424,
-    "modelStreamErrorException": 424,
-    "throttlingException": 429,
-    "modelNotReadyException": 429,
-    "internalServerException": 500,
-    "serviceUnavailableException": 503,
-}
-"""Statuses of exceptions; the first exception of a status is the one that it has without another code."""
-
 _THOUGHT: Final = {"reasoningContent": {"reasoningText": {"text": "A tool is needed."}}}
 """Of an answer to which a fixture gives none."""
-
-_NAMES: Final = {status: name for name, status in reversed(_STATUSES.items())}
-
-_SOURCE: Final = "http://internal.amazon.com/coral/com.amazon.bedrock/"
-"""What the service writes behind the name of an exception."""
 
 
 @final
@@ -113,19 +93,11 @@ class ConverseService(DocumentService[Run]):
 
     def error_status(self, code: str) -> int:
         """Return the HTTP status of an exception."""
-        return _STATUSES.get(exception_name(code), 500)
+        return status_of(code)
 
     def error_response(self, error: ApiError) -> Response:
         """Return the HTTP answer of an error."""
         return error_response(error)
-
-
-def error_response(error: ApiError) -> Response:
-    """Return the HTTP answer of an error: its exception is in a header."""
-    known = isinstance(error.code, str) and error.code != "internal"
-    name = str(error.code) if known else _NAMES.get(error.status, _NAMES[400 if error.status < 500 else 500])
-    headers = {"x-amzn-requestid": str(uuid4()), "x-amzn-errortype": f"{name[:1].upper()}{name[1:]}:{_SOURCE}"}
-    return json_response({"message": error.message}, error.status, {**headers, **error.headers})
 
 
 class MockProvider(DocumentProvider):

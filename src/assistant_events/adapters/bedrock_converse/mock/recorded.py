@@ -14,10 +14,10 @@ from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.bedrock_converse import dialect
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, answer_fields
 from assistant_events.adapters.bedrock_converse.mock.form import FORM
-from assistant_events.adapters.bedrock_converse.mock.provider import error_response
 from assistant_events.adapters.bedrock_converse.mock.request_facts import path_fields, read_request
 from assistant_events.adapters.json_fields import string
 from assistant_events.messages import AssistantMessage
+from assistant_events.mock.bedrock_api import error_response
 from assistant_events.mock.fixtures import HttpError, StreamError
 from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
 

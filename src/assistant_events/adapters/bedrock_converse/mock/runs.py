@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast, final
 
-from assistant_events.adapters.aws import exception_name
 from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.bedrock_converse import BedrockConverseEmitter, dialect
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, default_stop_reason
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.mock.bedrock_api import error_frame, fault_frames
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
-from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
@@ -113,12 +112,8 @@ class Run(DocumentRun[Prepared]):
         return {"inputTokens": read, "outputTokens": written, "totalTokens": read + written}
 
     def error_frame(self) -> WireFrame:
-        """Return the exception that ends the stream; an error of the stream where the code is not an exception's."""
-        error = self.stream_error
-        name = exception_name("InternalServerException" if error.code == "internal" else str(error.code))
-        if name.endswith("Exception"):
-            return wire_frame({name: {"message": error.message}})
-        return wire_frame({"error": {"code": str(error.code), "message": error.message}})
+        """Return the frame of the error that ends the stream."""
+        return error_frame(self.stream_error)
 
     def status_update(self) -> bytes:
         """Return the start once more: the wire has no other event without a meaning of its own."""
@@ -142,20 +137,14 @@ def _drop_stop_reason(event: dict[str, Any]) -> None:
 
 _EMPTY_DELTA: Final = wire_frame({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": ""}}})
 
-FAULT_FRAMES: Final = FaultFrames(
-    cut_tail=wire_frame({"internalServerException": {"message": "The system encountered an unexpected error."}}).data,
-    error=wire_frame({"throttlingException": {"message": "Too many requests, please wait before trying again."}}),
-    empty_errors=(wire_frame({"internalServerException": {}}), wire_frame({"throttlingException": {"message": ""}})),
+FAULT_FRAMES: Final = fault_frames(
+    _EMPTY_DELTA,
     unknown_types=(
         wire_frame({"contentBlockHint": {"contentBlockIndex": 0, "hint": "of tomorrow"}}),
         wire_frame({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"hint": "of tomorrow"}}}),
     ),
-    bad_json=WireFrame("contentBlockDelta", AwsEventStream.frame(None, '{"contentBlockIndex":0,')),
-    bad_checksum=_EMPTY_DELTA._replace(data=_EMPTY_DELTA.data[:-1] + bytes([_EMPTY_DELTA.data[-1] ^ 1])),
     end_names=frozenset({"messageStop", "metadata"}),
     stop_names=frozenset({"contentBlockStop"}),
-    done=b"[DONE]\n\n",
     without_usage=changed_frame(wire_frame, _drop_usage, AwsEventStream),
     unfinished=changed_frame(wire_frame, _drop_stop_reason, AwsEventStream),
-    has_lines=False,
 )
