@@ -636,6 +636,107 @@ def test_prompts_of_the_session_before_the_first_byte():
     assert [] == find_problems(store.read("s1"))
 
 
+HOPS = (line(say="A"), line(hop="pause"), line(say="B"), line(stop="stop"))
+"""An answer that is given in two messages."""
+
+
+def ids_of(session):
+    return [message.id for message in session.transcript]
+
+
+def test_a_prompt_behind_an_answer_that_is_asked_for_again():
+    """
+    All messages of the answer are before it, the second one, too.
+    """
+    session = SyncSession.open(MemoryStore(), "s1")
+    client = Provider((line(say="x"), ConnectionResetError("x")), HOPS)
+    session.prompt("One", message_id="u1")
+    list(each(session.respond(client, BODY, message_id="a1")))
+    session.prompt("Two", message_id="u2")
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (["u1", "a1", "a1.2", "u2"], Awaits.MODEL) == (ids_of(session), session.transcript.awaits)
+
+
+def test_a_prompt_that_the_second_request_has():
+    """
+    A provider that does not continue a conversation is asked again with the prompts that have come: they are read.
+    """
+    session = SyncSession.open(MemoryStore(), "s1")
+    client = Provider(HELLO)
+    session.prompt("Zero", message_id="u0")
+    list(each(session.respond(client, BODY, message_id="a0")))
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        session.prompt("Two", message_id="u2")
+        yield line(fail="not-found")
+
+    client.answers = [chunks(), HELLO]
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (["u0", "a0", "u1", "u2", "a1"], Awaits.USER) == (ids_of(session), session.transcript.awaits)
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_what_others_did_before_the_first_byte_and_pruned(edited):
+    """
+    What is not in the log any more is in the snapshot: an answer to a prompt that was edited is not stored, one to a
+    prompt that has got another behind it is before that.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider(HELLO)
+    session.prompt("Zero", message_id="u0")
+    list(each(session.respond(client, BODY, message_id="a0")))
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        other = SyncSession.open(store, "s1")
+        _ = other.edit("u1", "Two", new_message_id="u2") if edited else other.prompt("Two", message_id="u2")
+        other.snapshot()
+        store.prune("s1", other.seq)
+        yield from HELLO
+
+    client.answers = [chunks()]
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (["u0", "a0", "u2"] if edited else ["u0", "a0", "u1", "a1", "u2"]) == ids_of(SyncSession.open(store, "s1"))
+    assert edited is (["a1"] == client.stopped)
+
+
+def test_a_prompt_between_the_call_of_decode_and_its_block():
+    """
+    The stream has begun before the block is entered, so the prompt is behind its answer.
+    """
+    session = SyncSession.open(MemoryStore(), "s1")
+    session.prompt("One", message_id="u1")
+    stream = session.decode(Scripted("a1"), iter(HELLO))
+    session.prompt("Two", message_id="u2")
+    list(each(stream))
+
+    assert ["u1", "a1", "u2"] == ids_of(session)
+
+
+def test_a_stop_between_two_messages_of_an_answer():
+    """
+    Nothing runs then, so the stop cancels an empty answer: the stream ends, and its run is stopped.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider(())
+
+    def chunks():
+        yield from HOPS[:2]
+        SyncSession.open(store, "s1").stop()
+        yield from HOPS[2:]
+
+    client.answers = [chunks()]
+    session.prompt("One", message_id="u1")
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert "a1.2" not in session.transcript
+    assert (1, Awaits.USER) == (len(client.stopped), session.transcript.awaits)
+
+
 def test_a_prompt_that_is_rewound_before_the_first_byte(session, store):
     """
     An answer to a prompt that was rewound meanwhile is not begun.

@@ -7,10 +7,11 @@ import asyncio
 import attrs
 import pytest
 
-from assistant_events import Awaits, PromptSubmitted, fold
+from assistant_events import Awaits, ErrorInfo, HistoryRewound, PromptSubmitted, ToolFailed, fold
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
 from assistant_events.session import Session, Turns, run_tools
 from assistant_events.stores import MemoryStore
+from assistant_events.testing import prompt
 from tests.session.moves import (
     BODY,
     RUN,
@@ -274,6 +275,53 @@ def test_the_app_decides_about_calls_whose_worker_died(alone):
     run(main())
 
 
+@pytest.mark.parametrize(
+    "returned", [42, "no", ToolFailed(message_id="a1", call_id="c9", error=ErrorInfo(kind="tool", message="x"))]
+)
+def test_what_is_no_result_of_a_lost_call(returned):
+    """
+    Anything else than a result of the call ends the turn, with an error that its user sees; nothing of it is stored.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(ASKS)
+        session = await Session.open(store, "s1")
+        await session.prompt("Hi")
+        async with session.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+        await session.append(session.transcript.pending_tool_calls[0].start())
+        async with Turns(store, app(client), client=client, alone=True, lost=lambda _: returned, **SOON):
+            await until(lambda: not store.unfinished())
+        await session.refresh()
+        assert "lost: expected a result of call 'c1' or None" in session.transcript.last_answer.error.message
+
+    run(main())
+
+
+def test_a_prompt_during_a_retry():
+    """
+    An answer that was cut at its start is not retried when a prompt has come behind it: that is kept, and answered.
+    """
+
+    class Late(MemoryStore):
+        def append(self, session_id, events, **more):
+            if any(isinstance(event, HistoryRewound) for event in events) and not hasattr(self, "came"):
+                self.came = super().append(session_id, [prompt("And you?", message_id="u2")])
+            return super().append(session_id, events, **more)
+
+    async def main():
+        store, client = Late(), Provider((ConnectionResetError("x"),), (line(say="Well"), line(stop="stop")))
+        async with Turns(store, app(client), client=client, retry=True, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi", message_id="u1")
+            await turns.run(session)
+        assert {"u1", "u2"} <= {message.id for message in session.transcript}
+        assert "Well" == session.transcript.last.text
+
+    run(main())
+
+
 def test_a_stop_while_tools_run():
     """
     The calls fail as cancelled, what runs is cancelled, and the model is not asked: it is the user's move.
@@ -333,8 +381,8 @@ def test_a_stop_between_the_moves(given):
 
     async def main():
         session = await Session.open(MemoryStore(), "s1")
-        for prompt in given:
-            await session.prompt(prompt)
+        for text in given:
+            await session.prompt(text)
         records = await session.stop(Provider())
 
         assert (["step.started", "step.failed"] if given else []) == [record.event.type for record in records]

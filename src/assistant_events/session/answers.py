@@ -13,7 +13,7 @@ from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.events import Event
-from assistant_events.messages import AssistantMessage
+from assistant_events.messages import AssistantMessage, Message
 from assistant_events.values import ErrorInfo
 from assistant_events.values.credentials import traceback_text
 
@@ -93,6 +93,8 @@ class Source:
     read: Callable[[], Any]  # raises `StopAsyncIteration` or `StopIteration` at the end
     waits: bool
     _close: Callable[[], Any] | None
+    last: Message | None
+    """The last message when the model was asked; `None` when there was none."""
 
     async def close(self) -> None:
         """Close what is read. Failures are logged: the message has ended already."""
@@ -106,36 +108,43 @@ class Source:
             _log.warning("the stream of message %r could not be closed\n%s", name, traceback_text(error))
 
     @property
+    def after(self) -> str | None:
+        """Name of the message that the answer comes after."""
+        return None if self.last is None else self.last.id
+
+    @property
     def target(self) -> object:
         """What a client stops: its answer, or the message of chunks; `None` when nothing runs."""
         return None if self.answer.terminal else self.answer if self.decoder is None else self.decoder.message
 
 
-def async_source(made: object, decoder: Callable[[], DecoderBase]) -> Source:
-    """Return the source of what a client of `Session` returned; *decoder* makes the one for chunks."""
+def async_source(made: object, decoder: Callable[[], DecoderBase], last: Message | None) -> Source:
+    """Return the source of what a client of `Session` returned; *decoder* makes the one for chunks, behind *last*."""
     # Any: an `Answer` with two methods more.
     given: Any = made
     if hasattr(made, "read") and hasattr(made, "aclose"):
-        return Source(given, None, given.read, True, given.aclose)
+        return Source(given, None, given.read, True, given.aclose, last)
     if hasattr(made, "disconnect"):
         raise TypeError("Session takes an asynchronous client; a synchronous one is for SyncSession")
     if not isinstance(made, AsyncIterable):
-        return sync_source(made, decoder)
+        return sync_source(made, decoder, last)
     items = aiter(cast("AsyncIterable[object]", made))
     fed = decoder()
-    return Source(fed, fed, items.__anext__, True, items.aclose if isinstance(items, AsyncGenerator) else None)
+    close = items.aclose if isinstance(items, AsyncGenerator) else None
+    return Source(fed, fed, items.__anext__, True, close, last)
 
 
-def sync_source(made: object, decoder: Callable[[], DecoderBase]) -> Source:
+def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message | None) -> Source:
     """See `async_source`; this source never waits."""
     # Any: as there.
     given: Any = made
     if hasattr(made, "read") and hasattr(made, "disconnect"):
-        return Source(given, None, given.read, False, given.disconnect)
+        return Source(given, None, given.read, False, given.disconnect, last)
     if hasattr(made, "aclose"):
         raise TypeError("SyncSession takes a synchronous client; an asynchronous one is for Session")
     if isinstance(made, str) or not isinstance(made, Iterable):
         raise TypeError(f"chunks: expected an iterable of bytes or parsed events, got {type(made).__name__}")
     items = iter(cast("Iterable[object]", (made,) if isinstance(made, BYTES) else made))
     fed = decoder()
-    return Source(fed, fed, items.__next__, False, items.close if isinstance(items, Generator) else None)
+    close = items.close if isinstance(items, Generator) else None
+    return Source(fed, fed, items.__next__, False, close, last)

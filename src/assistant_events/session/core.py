@@ -15,13 +15,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
-from assistant_events.events import (
-    DeltaEvent,
-    Event,
-    HistoryRewound,
-    LiveEvent,
-    PromptSubmitted,
-)
+from assistant_events.events import DeltaEvent, Event, HistoryRewound, LiveEvent, PromptSubmitted
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import (
     AssistantMessage,
@@ -60,7 +54,7 @@ class Core(ABC, Generic[StreamT]):
     """Base of `Session` and `SyncSession`: the current state and all operations."""
 
     _open_with: ClassVar[str]  # for an error message
-    _source: Callable[[object, Callable[[], DecoderBase]], Source]
+    _source: Callable[[object, Callable[[], DecoderBase], Message | None], Source]
     _stream_class: Callable[[Ask, Client | None, StreamCalls], StreamT]
 
     def __init__(self, *_given: object, **_options: object) -> None:
@@ -147,11 +141,11 @@ class Core(ABC, Generic[StreamT]):
         Ask the model for the next message: `async with session.respond(client, body) as events`, `async for` in it.
 
         The durable events of a chunk are stored as one batch before any event of it is given. What the provider does
-        never raises: it is `transcript.last.error`. One that refuses to continue a conversation, with an error before
-        any content, is sent the full history once. Leaving the block early, or a cancellation, closes the message as
-        `aborted`; before its first event nothing is stored. An answer that another writer cancels or rewinds ends
-        without an exception, and its run is stopped. A prompt that comes meanwhile, also before the first byte, is
-        behind the answer in the transcript: it is answered next.
+        never raises: it is `transcript.last_answer.error`. One that refuses to continue a conversation, with an error
+        before any content, is sent the full history once. Leaving the block early, or a cancellation, closes the
+        message as `aborted`; before its first event nothing is stored. An answer that another writer cancels or
+        rewinds ends without an exception, and its run is stopped. A prompt that comes meanwhile, also before the first
+        byte, is behind the answer in the transcript: it is answered next.
 
         Args:
             client: Asks the provider.
@@ -200,7 +194,7 @@ class Core(ABC, Generic[StreamT]):
                 "continues": paused,
                 "provider": provider,
             }
-            return self._source(made, lambda: dialect.decoder(name, **options)), encoded
+            return self._source(made, lambda: dialect.decoder(name, **options), self.transcript.last), encoded
 
         return self._stream(ask, client, meta)
 
@@ -232,7 +226,8 @@ class Core(ABC, Generic[StreamT]):
                 raise LocalProtocolError(f"message {message.id!r} cannot be resumed: the app has run a call of it")
             options: DecoderOptions = {"request": request, "prior": self.transcript, "provider": client.provider}
             made = client.resume(message, request=request)
-            return self._source(made, lambda: client.dialect.decoder(message.id, **options)), None
+            last = self.transcript.last
+            return self._source(made, lambda: client.dialect.decoder(message.id, **options), last), None
 
         return self._stream(ask, client, meta)
 
@@ -257,7 +252,7 @@ class Core(ABC, Generic[StreamT]):
             raise LocalProtocolError(
                 f"the decoder of message {decoder.message_id!r} is closed; make a new one, with the transcript as prior"
             )
-        source = self._source(chunks, lambda: decoder)
+        source = self._source(chunks, lambda: decoder, self.transcript.last)
 
         async def ask(_full: bool) -> tuple[Source, None]:
             return source, None
@@ -506,9 +501,16 @@ class Core(ABC, Generic[StreamT]):
 
         return await self._append(plan, meta, names=())
 
-    async def _rewind(self, message_id: str, meta: Meta, *then: Event) -> Records:
+    async def _rewind(self, message_id: str, meta: Meta, *then: Event, last: bool = False) -> Records:
         self._message(message_id)
-        return await self._append(lambda: [HistoryRewound(message_id=message_id), *then], meta, names=(message_id,))
+
+        def plan() -> list[Event]:
+            newest = self.transcript.last
+            if last and (newest is None or newest.id != message_id):
+                return []
+            return [HistoryRewound(message_id=message_id), *then]
+
+        return await self._append(plan, meta, names=(message_id,))
 
     async def _regenerate(self, message_id: str, meta: Meta) -> Records:
         if isinstance(self._message(message_id), UserMessage):

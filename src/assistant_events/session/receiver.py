@@ -15,7 +15,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import is_durable
 from assistant_events.lifecycle import Outcome
-from assistant_events.messages import UserMessage
+from assistant_events.messages import AssistantMessage, UserMessage
 from assistant_events.session.answers import BYTES, Source
 from assistant_events.session.projection import KEPT, Batch, Projection
 from assistant_events.session.transport_errors import abortion, transport_error
@@ -72,8 +72,6 @@ class StreamReceiver:
         self.message_ids: set[str | None] = {source.answer.message_id}  # several for an answer of several hops
         self.pending: list[ev.Event] = []  # collected, and not passed on
         self.sent: Batch | None = None  # was sent to the store, without a result so far
-        last = projection.transcript.last
-        self._after = None if last is None else last.id
         self._projection = projection
         self._stored: list[int] = []  # places of the pending durable events, from the first, that are in the log
         self._contested = False
@@ -165,6 +163,8 @@ class StreamReceiver:
 
     def plan(self) -> Batch:
         """Return the batch to store; events that would not apply are dropped, and all when others ended the answer."""
+        if not self._stored and ev.StepStarted in map(type, self.pending):
+            self._place_starts()
         if self.ended_by_others or self._contested:
             self.give_up()
         if self._contested and not self.ended_by_others:
@@ -176,8 +176,6 @@ class StreamReceiver:
             self.give_up()
             self.ended_by_others = True
             raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
-        if not self._stored and ev.StepStarted in map(type, self.pending):
-            self._place_starts()
         trial = self._projection.trial()
         stored = len(self._stored)  # so many are in the log already, from the first
         # Any: durable events. To narrow them by a call for each event would count.
@@ -191,14 +189,29 @@ class StreamReceiver:
         return self.sent
 
     def _place_starts(self) -> None:
-        """Put what starts before prompts that have come since the model was asked: it has not read them."""
-        transcript = self._projection.transcript
-        places = {message.id: place for place, message in enumerate(transcript.messages)}
-        later = transcript.messages[places.get(self._after or "", -1) + 1 :]
+        """
+        Put what starts before the prompts that it has not read.
+
+        They are behind the messages of the answer so far, or behind the last one when the model was asked.
+        """
+        transcript, after = self._projection.transcript, self.source.after
+        if after in transcript.rewound:  # by a record that was pruned before it was read here
+            self.ended_by_others = True
+            return
+        own = [place for place, message in enumerate(transcript.messages) if self._is_own(message.id)]
+        known = own or [place for place, message in enumerate(transcript.messages) if message.id == after]
+        later = transcript.messages[known[-1] + 1 :] if known else transcript.messages
         unread = next((message.id for message in later if isinstance(message, UserMessage)), None)
+        if self.sole and not own and self._rival is None:
+            self._rival = next((message.id for message in later if isinstance(message, AssistantMessage)), None)
         self.pending = [
             attrs.evolve(event, before=unread) if isinstance(event, ev.StepStarted) else event for event in self.pending
         ]
+
+    def _is_own(self, message_id: str) -> bool:
+        """Return whether a message is of this answer; hop n of `m` is `m.n`."""
+        name, _, hop = message_id.rpartition(".")
+        return message_id in self.message_ids or (name in self.message_ids and hop.isdecimal())
 
     def _drop(self, new: list[StoredEvent], kept: list[bool]) -> None:
         """Drop those pending durable events that are not *kept*: they would not apply."""
@@ -288,16 +301,22 @@ class StreamReceiver:
             event = record.event
             if isinstance(event, ev.HistoryRewound):
                 gone = self._projection.transcript.rewound
-                self.ended_by_others |= self._after in gone or not self.message_ids.isdisjoint(gone)
+                self.ended_by_others |= self.source.after in gone or not self.message_ids.isdisjoint(gone)
             elif event.message_id not in self.message_ids:
                 if isinstance(event, ev.StepStarted):
                     self._rival = event.message_id
+                # Between two messages of an answer nothing runs that a stop could cancel: it cancels an empty one.
+                self.ended_by_others |= self._has_begun and _is_cancelled(event)
             elif isinstance(event, _FROM_OUTSIDE):
                 continue
-            elif isinstance(event, ev.StepFailed) and event.error.kind == ErrorKind.CANCELLED:
+            elif _is_cancelled(event):
                 self.ended_by_others = True
             else:
                 self._contested = True
+
+
+def _is_cancelled(event: StoredEvent) -> bool:
+    return isinstance(event, ev.StepFailed) and event.error.kind == ErrorKind.CANCELLED
 
 
 @final

@@ -139,9 +139,13 @@ class Session(Core[EventStream]):
         """
         return await self._alone(self._prompt(content, message_id, meta, abandon_calls=abandon_calls))
 
-    async def rewind(self, message_id: str, *, meta: Meta = None) -> Records:
-        """Remove a message and all after it from the transcript; the log keeps them. Raises as `append` does."""
-        return await self._alone(self._rewind(message_id, meta))
+    async def rewind(self, message_id: str, *, last: bool = False, meta: Meta = None) -> Records:
+        """
+        Remove a message and all after it from the transcript; the log keeps them. Raises as `append` does.
+
+        With *last* nothing is removed when another writer has appended a message behind it meanwhile.
+        """
+        return await self._alone(self._rewind(message_id, meta, last=last))
 
     async def regenerate(self, message_id: str, *, meta: Meta = None) -> Records:
         """Rewind an answer, for `respond` to make another one. Raises as `append` does."""

@@ -61,9 +61,9 @@ class SyncSession(Core[SyncEventStream]):
         """See `Session.prompt`."""
         return finished(self._alone(self._prompt(content, message_id, meta, abandon_calls=abandon_calls)))
 
-    def rewind(self, message_id: str, *, meta: Meta = None) -> Records:
+    def rewind(self, message_id: str, *, last: bool = False, meta: Meta = None) -> Records:
         """See `Session.rewind`."""
-        return finished(self._alone(self._rewind(message_id, meta)))
+        return finished(self._alone(self._rewind(message_id, meta, last=last)))
 
     def regenerate(self, message_id: str, *, meta: Meta = None) -> Records:
         """See `Session.regenerate`."""

@@ -79,8 +79,9 @@ class Turns:
 
         max_rounds: How many answers a turn may have; before the next one it ends with a `LocalProtocolError`.
 
-        lost: Decides about a call whose worker died while it ran: returns its result, such as `call.fail("…")`, or
-            `None` to leave it open. By default such calls stay open until they are answered.
+        lost: Decides about a call of the app that was started, and of which no result was stored: its worker died
+            while it ran, or the store failed. Returns its result, such as `call.fail("…")`, or `None` to leave it
+            open. By default such calls stay open until they are answered.
 
         retry: Whether a step that was cut before any content, and cannot be resumed, is asked for again, once a turn.
 
@@ -366,12 +367,22 @@ class Turns:
             if left.run is not None and left.run.resumable:
                 await self._watch(session, self._resume(session, left.message_id))
         await session.reconcile()
-        unknown = [call for call in session.transcript.pending_tool_calls if call.is_outcome_unknown]
-        results = [] if self.lost is None else [self.lost(call) for call in unknown]
-        await session.append(*[result for result in results if result is not None])
+        await session.append(*self._results_of_lost(session.transcript))
         last = session.transcript.last
         if self._retry and isinstance(last, AssistantMessage) and await self._was_cut_at_its_start(last, session):
-            await session.rewind(last.id)
+            await session.rewind(last.id, last=True)
+
+    def _results_of_lost(self, transcript: Transcript) -> list[ToolSuccess | ToolFailed]:
+        calls = [call for call in transcript.pending_tool_calls if call.is_outcome_unknown]
+        results: list[ToolSuccess | ToolFailed] = []
+        for call in calls:
+            result = None if self.lost is None or call.name in self._of_browser else self.lost(call)
+            if result is None:
+                continue
+            if not isinstance(result, ToolSuccess | ToolFailed) or result.call_id != call.call_id:
+                raise TypeError(f"lost: expected a result of call {call.call_id!r} or None, got {result!r}")
+            results.append(result)
+        return results
 
     async def _resume(self, session: Session, message_id: str) -> None:
         async with session.resume(self._client, message_id=message_id) as events:
