@@ -543,6 +543,28 @@ def test_a_recording_gives_the_same(tmp_path, stream):
     assert "secret" not in path.read_text("utf-8")
 
 
+def test_codes_that_are_numbers():
+    """
+    The code of an error is the one of the fixture, also a number, as OpenRouter writes them.
+    """
+    bad = {"http_error": {"status": 402, "code": 402, "message": "no credits"}}
+    found = asked(provider_of({"Hello": bad}), "POST", PATH, body(USER), HEADERS)
+
+    assert (402, 402) == (found.status, found.document["error"]["code"])
+
+
+def test_the_fingerprint():
+    """
+    Completions and chunks name the system that made them.
+    """
+    provider = provider_of({"Hello": {"text": "Hi"}})
+    document = asked(provider, "POST", PATH, body(USER), HEADERS).document
+    chunks = asked(provider, "POST", PATH, body(USER, stream=True), HEADERS).events
+
+    assert document["system_fingerprint"].startswith("fp_")
+    assert {document["system_fingerprint"]} == {chunk["system_fingerprint"] for chunk in chunks}
+
+
 def message_of(exchange, *, stream):
     if stream:
         decoder = OpenAIChatDecoder("m")

@@ -26,6 +26,14 @@ USER = {"role": "user", "content": "Hello"}
 CALL = {"type": "function_call", "call_id": "call_1", "name": "rain", "arguments": "{}"}
 RESULT = {"type": "function_call_output", "call_id": "call_1", "output": "sunny"}
 REASONING = {"type": "reasoning", "id": "rs_9", "summary": []}
+RECORDED = """
+    background completed_at created_at error frequency_penalty id incomplete_details instructions max_output_tokens
+    max_tool_calls metadata model moderation object output parallel_tool_calls presence_penalty previous_response_id
+    prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier status store temperature text
+    tool_choice tools top_logprobs top_p truncation usage user
+"""
+"""The fields of nearly all recorded responses of gpt-5 models since the end of 2025."""
+
 ENCRYPTED = {"store": False, "include": ["reasoning.encrypted_content"]}
 
 
@@ -100,6 +108,22 @@ def test_results_count_as_input():
     assert 2 == posted(anything(), body([call, result])).document["usage"]["input_tokens"]
 
 
+def test_the_fields_of_a_response():
+    """
+    A response has the fields that those of the service have, in a stream too: when it was completed is null before.
+    """
+    document = posted(anything(), body()).document
+    events = posted(anything(), body(stream=True)).events
+    begun, ended = events[0]["response"], events[-1]["response"]
+    failed = posted(anything({"text": "Hi", "stream_error": {"message": "boom"}}), body(stream=True, background=True))
+
+    assert set(RECORDED.split()) <= document.keys() == begun.keys() == ended.keys()
+    assert ["in_progress", "completed"] == [begun["status"], ended["status"]]
+    assert begun["completed_at"] is None
+    assert ended["created_at"] <= ended["completed_at"] == document["completed_at"]
+    assert failed.events[0]["response"]["completed_at"] is None
+
+
 def test_a_compaction():
     """
     A conversation is compacted to the messages of the user and an item for the rest, which the next request contains.
@@ -114,7 +138,9 @@ def test_a_compaction():
     bad = posted(provider, body([*kept, {**item, "encrypted_content": "Qk9P"}, next_], **ENCRYPTED))
 
     assert (200, "response.compaction") == (found.status, found.document["object"])
-    assert ["Hello", "And then?"] == [message["content"] for message in kept]
+    assert ["Hello", "And then?"] == [message["content"][0]["text"] for message in kept]
+    assert all(message["id"] and "completed" == message["status"] for message in kept)
+    assert 4 < found.document["usage"]["input_tokens"]
     assert "compaction" == item["type"]
     assert 200 == good.status
     assert (400, "invalid_encrypted_content") == (bad.status, bad.document["error"]["code"])

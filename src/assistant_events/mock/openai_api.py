@@ -16,7 +16,7 @@ PREFIXES: Final = ("/v1", "/openai/v1")
 
 MODEL_PATHS: Final = tuple([f"{prefix}/models" for prefix in PREFIXES])
 
-_TYPES: Final[dict[int, tuple[str, str | None]]] = {
+_TYPES: Final[dict[int, tuple[str, str | int | None]]] = {
     401: ("invalid_request_error", "invalid_api_key"),
     403: ("permission_error", None),
     404: ("invalid_request_error", None),
@@ -68,7 +68,7 @@ def request_id(salt: bytes) -> dict[str, str]:
 def error_response(error: ApiError) -> Response:
     """Return the HTTP answer of an error: its `error` has `message`, `type`, `param` and `code`."""
     kind, code = _TYPES.get(error.status, ("invalid_request_error" if error.status < 500 else "server_error", None))
-    if isinstance(error.code, str) and error.code != "internal":
+    if error.code not in (None, "internal"):
         code = error.code
     body: dict[str, Any] = {"message": error.message, "type": kind, "param": error.param, "code": code}
     return json_response({"error": body}, error.status, {"x-request-id": f"req_{token_hex(16)}", **error.headers})

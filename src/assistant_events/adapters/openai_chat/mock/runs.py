@@ -21,8 +21,8 @@ from assistant_events.values import thaw
 _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
 
-_TIER: Final = {"service_tier": "default"}
-"""What the service writes of a request that asks for no other tier; LiteLLM needs it of Groq."""
+_OF_SERVICE: Final = {"service_tier": "default", "system_fingerprint": "fp_6d6f636b31"}
+"""What the service writes of itself, for a request that asks for no other tier; LiteLLM needs the tier of Groq."""
 
 _OF_CHUNKS: Final = ("service_tier", "system_fingerprint", "provider")
 """Fields of a completion that each of its chunks has, too."""
@@ -68,7 +68,7 @@ class Prepared(PreparedAnswer):
             "model": mark("model"),
             "choices": [choice],
             "usage": mark("usage"),
-            **_TIER,
+            **_OF_SERVICE,
             **thaw(answer.more),
         }
 
@@ -76,7 +76,7 @@ class Prepared(PreparedAnswer):
         """Return a chunk with the time of the run, and with those other fields of the fixture that chunks have."""
         more = cast("Answer", self.answer).more
         other = {key: value for key, value in more.items() if key in _OF_CHUNKS}
-        return {**frame, "created": mark("created"), **_TIER, **other}
+        return {**frame, "created": mark("created"), **_OF_SERVICE, **other}
 
     def name_of(self, frame: Frame) -> str:
         """Return `role`, `delta` or `finish`."""

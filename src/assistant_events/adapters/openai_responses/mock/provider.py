@@ -181,8 +181,8 @@ class ResponsesService(DocumentService[Run]):
         body = self.body(call)
         if self.settings.strict:
             self.check(call, {"input": [], **body} if body.get("previous_response_id") else body)
-        items = [*(self._earlier(body) or ()), *input_items(body)]
-        kept = [{"type": "message", **item} for item in items if item.get("role") == "user"]
+        earlier = self._earlier(body) or []
+        kept = self._stored([item for item in (*earlier, *input_items(body)) if item.get("role") == "user"])
         ident, salt = token_hex(24), token_bytes(8)
         sealed = {"type": "compaction", "id": f"cmp_{ident}", "encrypted_content": make_signature(SEALED, salt, 0)}
         document = {
@@ -190,7 +190,7 @@ class ResponsesService(DocumentService[Run]):
             "object": "response.compaction",
             "created_at": int(self.clock.utc().timestamp()),
             "output": [*kept, sealed],
-            "usage": counted_usage(Run.input_tokens(body), 1),
+            "usage": counted_usage(token_count(texts_of(earlier)) + Run.input_tokens(body), 1),
         }
         return json_response(document, headers=request_id(salt))
 

@@ -25,19 +25,29 @@ _PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc", 
 _DEFAULTS: Final[dict[str, Any]] = {
     "background": False,
     "conversation": None,
+    "frequency_penalty": 0.0,
     "instructions": None,
     "max_output_tokens": None,
+    "max_tool_calls": None,
     "metadata": {},
+    "moderation": None,
     "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
     "previous_response_id": None,
+    "prompt_cache_key": None,
+    "prompt_cache_retention": None,
     "reasoning": {"effort": None, "summary": None},
+    "safety_identifier": None,
+    "service_tier": "default",
     "store": True,
     "temperature": 1.0,
-    "text": {"format": {"type": "text"}},
+    "text": {"format": {"type": "text"}, "verbosity": "medium"},
     "tool_choice": "auto",
     "tools": [],
+    "top_logprobs": 0,
     "top_p": 1.0,
     "truncation": "disabled",
+    "user": None,
 }
 """Fields of a response that repeat the request, as they are where the request has none."""
 
@@ -73,6 +83,7 @@ class Prepared(PreparedAnswer):
             "object": "response",
             "created_at": mark("created"),
             "status": answer.status or "completed",
+            "completed_at": mark("completed") if answer.status in (None, "completed") else None,
             "error": None,
             "incomplete_details": None,
             "model": mark("model"),
@@ -86,9 +97,11 @@ class Prepared(PreparedAnswer):
         """Return a frame with the ids of items, and with the fields of the response that each run has of its own."""
         response = frame.get("response")
         if response is not None:
-            own = {name: mark(name) for name in ("id", "model", *_DEFAULTS)}
-            usage = None if response["status"] == "in_progress" else mark("usage")
-            return {**frame, "response": {**response, **own, "created_at": mark("created"), "usage": usage}}
+            own: dict[str, Any] = {name: mark(name) for name in ("id", "model", *_DEFAULTS)}
+            own["created_at"] = mark("created")
+            own["completed_at"] = mark("completed") if response["status"] == "completed" else None
+            own["usage"] = None if response["status"] == "in_progress" else mark("usage")
+            return {**frame, "response": {**response, **own}}
         place = frame.get("output_index")
         if place is None or place >= len(self.ids):
             return frame
@@ -159,10 +172,12 @@ class Run(DocumentRun[Prepared]):
         answer, salt = cast("Answer", self.answer), self.salt.hex()[:32]
         repeated = {name: self.body.get(name, default) for name, default in _DEFAULTS.items()}
         named = repeated["conversation"]
+        created = self.created.timestamp()
         values = {
             **repeated,
             "conversation": {"id": named} if isinstance(named, str) else named,
-            "created": int(self.created.timestamp()),
+            "created": int(created),
+            "completed": int(created + self.times()[-1] - self.started),
             "model": self.body.get("model") or self.MODEL,
             "usage": self._usage(answer),
         }
@@ -201,7 +216,7 @@ class Run(DocumentRun[Prepared]):
         """Return the response in a state: its output is there when it has ended by itself."""
         document = {**self.whole(), "status": status}
         if status in ("queued", "in_progress", "cancelled", "failed"):
-            document |= {"output": [], "usage": None}
+            document |= {"output": [], "usage": None, "completed_at": None}
         if status in ("queued", "in_progress") or not self.takes_usage():
             document["usage"] = None
         if self.answer.stream_error is not None and status == "failed":
