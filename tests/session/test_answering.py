@@ -704,6 +704,29 @@ def test_what_others_did_before_the_first_byte_and_pruned(edited):
     assert edited is (["a1"] == client.stopped)
 
 
+def test_an_answer_that_others_began_before_the_first_byte_and_pruned():
+    """
+    The later one is refused, as when the records of the earlier one can be read; its run is stopped.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider()
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        other = SyncSession.open(store, "s1")
+        list(each(other.respond(Provider(HELLO), BODY, message_id="b1")))
+        other.snapshot()
+        store.prune("s1", other.seq)
+        yield from HELLO
+
+    client.answers = [chunks()]
+    with pytest.raises(LocalProtocolError, match="another writer has begun to answer, in message 'b1'"):
+        list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert ["u1", "b1"] == ids_of(SyncSession.open(store, "s1"))
+    assert ["a1"] == client.stopped
+
+
 def test_a_prompt_between_the_call_of_decode_and_its_block():
     """
     The stream has begun before the block is entered, so the prompt is behind its answer.

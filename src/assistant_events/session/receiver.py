@@ -15,7 +15,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import is_durable
 from assistant_events.lifecycle import Outcome
-from assistant_events.messages import AssistantMessage, UserMessage
+from assistant_events.messages import AssistantMessage, Message, UserMessage
 from assistant_events.session.answers import BYTES, Source
 from assistant_events.session.projection import KEPT, Batch, Projection
 from assistant_events.session.transport_errors import abortion, transport_error
@@ -163,8 +163,6 @@ class StreamReceiver:
 
     def plan(self) -> Batch:
         """Return the batch to store; events that would not apply are dropped, and all when others ended the answer."""
-        if not self._stored and ev.StepStarted in map(type, self.pending):
-            self._place_starts()
         if self.ended_by_others or self._contested:
             self.give_up()
         if self._contested and not self.ended_by_others:
@@ -172,10 +170,12 @@ class StreamReceiver:
                 f"another writer appends to message {self.source.answer.message_id!r}; "
                 "to continue it, pass the message as prior to a new decoder"
             )
-        if self.sole and self._rival is not None and not self._has_begun:
+        if self.sole and self._rival is not None and not (self._has_begun or self.ended_by_others):
             self.give_up()
             self.ended_by_others = True
             raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
+        if not self._stored and ev.StepStarted in map(type, self.pending):
+            self._place_starts()
         trial = self._projection.trial()
         stored = len(self._stored)  # so many are in the log already, from the first
         # Any: durable events. To narrow them by a call for each event would count.
@@ -189,24 +189,18 @@ class StreamReceiver:
         return self.sent
 
     def _place_starts(self) -> None:
-        """
-        Put what starts before the prompts that it has not read.
-
-        They are behind the messages of the answer so far, or behind the last one when the model was asked.
-        """
-        transcript, after = self._projection.transcript, self.source.after
-        if after in transcript.rewound:  # by a record that was pruned before it was read here
-            self.ended_by_others = True
-            return
-        own = [place for place, message in enumerate(transcript.messages) if self._is_own(message.id)]
-        known = own or [place for place, message in enumerate(transcript.messages) if message.id == after]
-        later = transcript.messages[known[-1] + 1 :] if known else transcript.messages
-        unread = next((message.id for message in later if isinstance(message, UserMessage)), None)
-        if self.sole and not own and self._rival is None:
-            self._rival = next((message.id for message in later if isinstance(message, AssistantMessage)), None)
+        """Put what starts before the prompts that it has not read."""
+        unread = next((message.id for message in self._later() if isinstance(message, UserMessage)), None)
         self.pending = [
             attrs.evolve(event, before=unread) if isinstance(event, ev.StepStarted) else event for event in self.pending
         ]
+
+    def _later(self) -> Sequence[Message]:
+        """Return what is behind the messages of the answer so far, or behind the last one when the model was asked."""
+        messages = self._projection.transcript.messages
+        own = [place for place, message in enumerate(messages) if self._is_own(message.id)]
+        known = own or [place for place, message in enumerate(messages) if message.id == self.source.after]
+        return messages[known[-1] + 1 :] if known else messages
 
     def _is_own(self, message_id: str) -> bool:
         """Return whether a message is of this answer; hop n of `m` is `m.n`."""
@@ -293,6 +287,9 @@ class StreamReceiver:
             if sent.events == tuple([record.event for record in own]):
                 self._stored += [record.seq for record in own]
                 known = max(known, end)
+        if after > known:  # the records between are pruned: what they did is in the transcript alone
+            self._rival = next((message.id for message in self._later() if isinstance(message, AssistantMessage)), None)
+            self.ended_by_others |= self._is_rewound()
         self.notice([record for record in records if record.seq > known])
 
     def notice(self, records: Sequence[ev.Record]) -> None:
@@ -300,8 +297,7 @@ class StreamReceiver:
         for record in records:
             event = record.event
             if isinstance(event, ev.HistoryRewound):
-                gone = self._projection.transcript.rewound
-                self.ended_by_others |= self.source.after in gone or not self.message_ids.isdisjoint(gone)
+                self.ended_by_others |= self._is_rewound()
             elif event.message_id not in self.message_ids:
                 if isinstance(event, ev.StepStarted):
                     self._rival = event.message_id
@@ -313,6 +309,10 @@ class StreamReceiver:
                 self.ended_by_others = True
             else:
                 self._contested = True
+
+    def _is_rewound(self) -> bool:
+        """Return whether the answer is rewound, or the message that it comes after."""
+        return not self._projection.transcript.rewound.isdisjoint({*self.message_ids, self.source.after})
 
 
 def _is_cancelled(event: StoredEvent) -> bool:
