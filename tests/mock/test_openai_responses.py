@@ -124,6 +124,22 @@ def test_the_fields_of_a_response():
     assert failed.events[0]["response"]["completed_at"] is None
 
 
+@pytest.mark.parametrize("given", ["error@3", "stream_error"])
+def test_errors_of_streams(given):
+    """
+    The event of an error has the number of its place, and the fields of the service, also where a fault is the cause.
+    """
+    error = {"code": "server_error", "message": "boom"}
+    if given == "error@3":
+        provider = anything(faults=[given])
+    else:
+        provider = anything({"text": "Hi", "stream_error": {**error, "after": 3}})
+    *before, last = posted(provider, body(stream=True)).events
+
+    assert [0, 1, 2, 3] == [event["sequence_number"] for event in (*before, last)]
+    assert {"type": "server_error", **error, "param": None} == last["error"]
+
+
 def test_a_compaction():
     """
     A conversation is compacted to the messages of the user and an item for the rest, which the next request contains.

@@ -70,7 +70,7 @@ def fault_frames(empty_delta: WireFrame, **more: Any) -> FaultFrames:
         cut_tail=exception_frame(
             "internalServerException", {"message": "The system encountered an unexpected error."}
         ).data,
-        error=exception_frame(
+        error=lambda _: exception_frame(
             "throttlingException", {"message": "Too many requests, please wait before trying again."}
         ),
         empty_errors=(

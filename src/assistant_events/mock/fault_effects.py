@@ -24,7 +24,9 @@ class FaultFrames:
     cut_tail: bytes
     """What the service sends in place of the rest of a stream that it cuts."""
 
-    error: WireFrame
+    error: Callable[[int], WireFrame]
+    """Returns the event of an error behind so many others."""
+
     empty_errors: tuple[WireFrame, ...]
     unknown_types: tuple[WireFrame, ...]
     bad_json: WireFrame
@@ -70,23 +72,23 @@ _FASTEST_BEAT: Final = 0.001
 
 
 def ending(
-    actions: StreamActions, point: Point, *, make: Callable[[Point, float], StreamAction] | None = None
+    actions: StreamActions, point: Point, *, make: Callable[[Point, float, int], StreamAction] | None = None
 ) -> StreamActions:
     """Replace the rest of the stream after its point by one action, or by nothing."""
     limit = inf if point.seconds is None else point.opened + point.seconds
-    left = inf if point.events is None else point.events
-    at = point.opened
+    most = inf if point.events is None else point.events
+    at, passed = point.opened, 0
     for action in actions:
-        if left <= 0 or limit <= (inf if isinstance(action, StopSending) else action.at):
+        if passed >= most or limit <= (inf if isinstance(action, StopSending) else action.at):
             break
         yield action
         at = max(at, action.at)
-        left -= _is_event(action)
+        passed += _is_event(action)
     else:
-        if left > 0:
+        if passed < most:
             return
     if make is not None:
-        yield make(point, limit if limit < inf else at)
+        yield make(point, limit if limit < inf else at, passed)
 
 
 def truncated(actions: StreamActions, point: Point) -> StreamActions:

@@ -147,7 +147,7 @@ class FaultBudget:
 
 def _ends(
     text: str,
-    make: Callable[[Point, float], StreamAction] | None = None,
+    make: Callable[[Point, float, int], StreamAction] | None = None,
     *,
     at: float = 3,
     times: int | None = 1,
@@ -181,11 +181,11 @@ def _inserts(
     return FaultKind(text, partial(fault_effects.inserted, choose=choose), stage, "events", at, times)
 
 
-def _cut_off(point: Point, at: float) -> StreamAction:
+def _cut_off(point: Point, at: float, _: int) -> StreamAction:
     return SendBytes(at, "", point.frames.cut_tail)
 
 
-def _stall(point: Point, at: float) -> StreamAction:
+def _stall(point: Point, at: float, _: int) -> StreamAction:
     return StopSending(at)
 
 
@@ -201,7 +201,7 @@ KINDS: Final[dict[str, FaultKind]] = {
         at=3660.0,
         reach="run",
     ),
-    "drop": _ends("the connection is reset, without an end of the body", lambda point, at: ResetConnection(at)),
+    "drop": _ends("the connection is reset, without an end of the body", lambda point, at, _: ResetConnection(at)),
     "cut": _ends("the body ends cleanly, too early"),
     "stall": _ends("nothing more comes and the socket stays open", _stall),
     "heartbeat-comments": _beats(
@@ -225,7 +225,10 @@ KINDS: Final[dict[str, FaultKind]] = {
         at=0,
     ),
     "empty-errors": _inserts("error events without content", Stage.INSERTED, lambda frames: frames.empty_errors),
-    "error": _ends("an error event, after which the stream ends", lambda point, at: SendBytes(at, *point.frames.error)),
+    "error": _ends(
+        "an error event, after which the stream ends",
+        lambda point, at, passed: SendBytes(at, *point.frames.error(passed)),
+    ),
     "no-completed": _removes(
         "[DONE] comes in place of the last event", Stage.CHANGED, lambda frames, each: each.name in frames.end_names, 1
     ),

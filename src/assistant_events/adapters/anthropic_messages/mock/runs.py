@@ -180,7 +180,7 @@ _HINTS: Final[tuple[Fields, ...]] = (
 FAULT_FRAMES: Final = FaultFrames(
     # Not recorded: what a gateway sends in place of the rest.
     cut_tail=b'{"type":"error","error":{"type":"api_error","message":"Internal server error"}}\n',
-    error=wire_frame({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+    error=lambda _: wire_frame({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
     empty_errors=(
         wire_frame({"type": "error"}),
         wire_frame({"type": "error", "error": {}}),

@@ -181,7 +181,7 @@ def _fault_frames(write: Callable[[Fields], WireFrame], *, is_array: bool) -> Fa
     return FaultFrames(
         # Not recorded: what a gateway sends in place of the rest.
         cut_tail=b'{"error":{"code":504,"message":"Deadline expired.","status":"DEADLINE_EXCEEDED"}}\n',
-        error=write({"error": overloaded}),
+        error=lambda _: write({"error": overloaded}),
         empty_errors=(write({"error": None}), write({"error": {}}), write({"error": {"message": ""}})),
         unknown_types=(write({"hint": "of tomorrow"}), write(unknown)),
         bad_json=WireFrame("part", b',\r\n{"candidates":[,}' if is_array else b'data: {"candidates":[{"content":\n\n'),

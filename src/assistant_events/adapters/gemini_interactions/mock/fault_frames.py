@@ -36,7 +36,7 @@ def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], by
 
 FAULT_FRAMES: Final = FaultFrames(
     cut_tail=CUT_TAIL,
-    error=wire_frame({"error": {"code": "internal", "message": "boom"}, "event_type": "error"}),
+    error=lambda _: wire_frame({"error": {"code": "internal", "message": "boom"}, "event_type": "error"}),
     empty_errors=(
         wire_frame({"event_type": "error"}),
         wire_frame({"event_type": "error", "error": {}}),

@@ -152,7 +152,9 @@ def _drop_finish_reason(chunk: dict[str, Any]) -> None:
 FAULT_FRAMES: Final = FaultFrames(
     # Not recorded: what a gateway sends in place of the rest.
     cut_tail=b'{"error":{"message":"upstream connect error","type":"server_error","param":null,"code":null}}\n',
-    error=wire_frame({"error": {"message": "boom", "type": "server_error", "param": None, "code": "server_error"}}),
+    error=lambda _: wire_frame(
+        {"error": {"message": "boom", "type": "server_error", "param": None, "code": "server_error"}}
+    ),
     empty_errors=(wire_frame({"error": None}), wire_frame({"error": {}}), wire_frame({"error": {"message": ""}})),
     unknown_types=(
         wire_frame({"type": "hint", "hint": "of tomorrow"}),

@@ -196,8 +196,7 @@ class Run(DocumentRun[Prepared]):
 
     def error_frame(self) -> WireFrame:
         """Return the frame of the error that ends the stream."""
-        error = {"type": "server_error", **self._error(), "param": None}
-        return wire_frame({"type": "error", "sequence_number": len(self.event_names) - 1, "error": error})
+        return _error_frame(len(self.event_names) - 1, self._error())
 
     def end(self) -> WireFrame:
         """Return the frame of the end, or of the cancellation."""
@@ -226,6 +225,11 @@ class Run(DocumentRun[Prepared]):
     def _error(self) -> dict[str, Any]:
         error = self.stream_error
         return {"code": _ERROR_CODES.get(str(error.code), str(error.code)), "message": error.message}
+
+
+def _error_frame(number: int, error: Fields) -> WireFrame:
+    error = {"type": "server_error", **error, "param": None}
+    return wire_frame({"type": "error", "sequence_number": number, "error": error})
 
 
 def counted_usage(read: int, written: int) -> dict[str, Any]:
@@ -260,7 +264,7 @@ def output_of(run: Run) -> list[Fields]:
 FAULT_FRAMES: Final = FaultFrames(
     # Not recorded: what a gateway sends in place of the rest.
     cut_tail=b'{"error":{"message":"upstream connect error","type":"server_error","param":null,"code":null}}\n',
-    error=wire_frame({"type": "error", "error": {"type": "server_error", "code": "server_error", "message": "boom"}}),
+    error=lambda passed: _error_frame(passed, {"code": "server_error", "message": "boom"}),
     empty_errors=(
         wire_frame({"type": "error"}),
         wire_frame({"type": "error", "error": {}}),
