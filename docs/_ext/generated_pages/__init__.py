@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -121,8 +122,10 @@ _ATTRIBUTES: Final = frozenset({"attribute", "data", "property"})
 
 
 def _on_docstring(app: Sphinx, what: str, name: str, *event: Any) -> None:
-    # Any: Sphinx gives six things, the last of which is the list of lines to change.
+    # Any: Sphinx gives six things: the fourth is what is documented, the last the list of lines to change.
     lines: list[str] = event[-1]
+    if isinstance(event[0], GenericAlias):  # `dict[str, Any]` has the docstring of `dict`; its own comes behind
+        lines.clear()
     lines[:] = as_rst(lines)
     if what in _ATTRIBUTES:
         # Napoleon would take the words before a colon in the first line for a type, so it is not shown these lines.
