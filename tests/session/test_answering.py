@@ -704,6 +704,29 @@ def test_what_others_did_before_the_first_byte_and_pruned(edited):
     assert edited is (["a1"] == client.stopped)
 
 
+def test_an_answer_that_others_rewind_in_its_middle_and_prune():
+    """
+    The stream ends without an exception and its run is stopped, as when the record of the rewind can be read.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider()
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        yield HELLO[0]
+        other = SyncSession.open(store, "s1")
+        other.edit("u1", "Two", new_message_id="u2")
+        other.snapshot()
+        store.prune("s1", other.seq)
+        yield from ASKS
+
+    client.answers = [chunks()]
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert ["u2"] == ids_of(SyncSession.open(store, "s1")) == ids_of(session)
+    assert ["a1"] == client.stopped
+
+
 def test_an_answer_that_others_began_before_the_first_byte_and_pruned():
     """
     The later one is refused, as when the records of the earlier one can be read; its run is stopped.
