@@ -783,6 +783,90 @@ def test_a_stop_between_two_messages_of_an_answer():
     assert (1, Awaits.USER) == (len(client.stopped), session.transcript.awaits)
 
 
+@pytest.mark.parametrize("pruned", [False, True])
+@pytest.mark.parametrize("decoded", [False, True])
+def test_a_stop_before_the_first_byte(decoded, pruned):
+    """
+    It leaves an empty answer that was cancelled: the stream ends without an exception, and its run is stopped.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider()
+
+    def chunks():
+        stop(store, pruned=pruned)
+        yield from HELLO
+
+    session.prompt("One", message_id="u1")
+    client.answers = [chunks()]
+    stream = session.decode(Scripted("a1"), chunks()) if decoded else session.respond(client, BODY, message_id="a1")
+
+    assert [] == list(each(stream))
+    assert ["user", "assistant"] == [message.type for message in session.transcript]
+    assert ErrorKind.CANCELLED == session.transcript.last.error.kind
+    assert ([] if decoded else ["a1"]) == client.stopped
+
+
+def test_a_stop_whose_record_is_pruned():
+    """
+    The answer ends where it was stopped, and so does its run.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider()
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        yield line(say="Hel")
+        stop(store, pruned=True)
+        yield line(think="x")
+        yield line(say="lo")
+
+    client.answers = [chunks()]
+    types = [event.type for event in each(session.respond(client, BODY, message_id="a1"))]
+
+    assert ["step.started", "text.started", "text.delta"] == types
+    assert ["a1"] == client.stopped
+
+
+def stop(store, *, pruned):
+    """
+    Stop session `s1` as another writer, whose records are *pruned*.
+    """
+    other = SyncSession.open(store, "s1")
+    other.stop()
+    if pruned:
+        other.snapshot()
+        store.prune("s1", other.seq)
+
+
+def test_text_that_comes_while_the_log_is_pruned():
+    """
+    What has been received of an open text is in no record, and stays when a snapshot takes the place of the records.
+    """
+    store = MemoryStore()
+    session = SyncSession.open(store, "s1")
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        yield line(say="Hel")
+        yield line(say="lo")
+        other = SyncSession.open(store, "s1")
+        other.prompt("Two", message_id="u2")
+        other.snapshot()
+        store.prune("s1", other.seq)
+        session.refresh()
+        yield line(say=" you")
+
+    texts = []
+    with session.respond(Provider(chunks()), BODY, message_id="a1") as events:
+        for _ in events:
+            texts.append(session.transcript["a1"].text)
+            if texts[-1] == "Hello you":
+                session.stop()
+
+    assert ["Hel", "Hel", "Hel", "Hello", "Hello you"] == texts
+    assert "Hello you" == SyncSession.open(store, "s1").transcript["a1"].text
+
+
 def test_a_prompt_that_is_rewound_before_the_first_byte(session, store):
     """
     An answer to a prompt that was rewound meanwhile is not begun.

@@ -103,6 +103,23 @@ def test_a_log_pruned_while_it_is_opened(open_session, store):
     assert 2 == open_session(store).seq
 
 
+def test_a_log_deleted_while_it_is_opened(open_session, store):
+    """
+    The session is as empty as its log.
+    """
+    store.append("s1", [prompt()])
+
+    def delete(session_id):
+        del store.load_checkpoints
+        store.delete("s1")
+        return ()
+
+    store.load_checkpoints = delete
+    session = open_session(store)
+
+    assert (0, ()) == (session.seq, session.transcript.messages)
+
+
 def test_a_log_pruned_without_a_snapshot(open_session, store):
     """
     A session whose pruned records no snapshot covers cannot be opened.

@@ -220,6 +220,50 @@ def test_a_lost_answer_that_was_pruned(listener, store):
     assert 2 == store.seq("s1")
 
 
+def test_a_refused_batch_whose_place_another_takes_and_prunes(listener, store):
+    """
+    A record of this session at the place of the batch shows that it is not in the log: it is stored behind that.
+    """
+    store.refuse = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    session = listener.session
+    session.append(prompt())
+    session.snapshot()
+    store.prune("s1", session.seq)
+
+    assert () == session.refresh()
+    finish(listener.listen())
+
+    assert ["step.started", "text.started", "text.ended", "step.ended"] == [
+        each.event.type for each in store.read("s1", 1)
+    ]
+    assert WHOLE == listener.types
+
+
+def test_a_lost_answer_that_ends_one_text_and_begins_the_next(open_session, store):
+    """
+    The pieces of the second text are added to it, not those of the first.
+    """
+    session = open_session(store)
+    chunks = (line(lives="r1"), line(say="one", said={"k": 1}) + line(say="two"), line(say=" three"), line(stop="stop"))
+    stream = session.decode(Scripted("a1"), chunks)
+
+    def lost():
+        with stream as events:
+            next(events)
+            store.lose = StoreError("connection lost")
+            next(events)
+
+    with pytest.raises(StoreError):
+        lost()
+    with stream as events:
+        texts = [[part.text for part in session.transcript["a1"].parts] for _ in events]
+
+    assert ["one", "two"] == texts[0]
+    assert ["one", "two three"] == texts[-1] == [part.text for part in fold(store.read("s1"))["a1"].parts]
+
+
 def test_a_prompt_of_others(listener, store):
     """
     A prompt that another writer has appended is read, and the stream continues behind it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
 from typing import Any, Final, Protocol, TypeAlias, cast, final
 
 import attrs
@@ -14,7 +14,7 @@ from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Message
-from assistant_events.values import ErrorInfo
+from assistant_events.values import ErrorInfo, FinishReason
 from assistant_events.values.credentials import traceback_text
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
@@ -148,3 +148,9 @@ def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message 
     fed = decoder()
     close = items.close if isinstance(items, Generator) else None
     return Source(fed, fed, items.__next__, False, close, last)
+
+
+def paused_last(messages: Sequence[Message]) -> AssistantMessage | None:
+    """Return the last message if it is an answer that goes on in the next one; else `None`."""
+    last = messages[-1] if messages else None
+    return last if isinstance(last, AssistantMessage) and last.finish_reason is FinishReason.PAUSE else None

@@ -27,16 +27,16 @@ from assistant_events.messages import (
     interrupted,
 )
 from assistant_events.reducer import reconcile
-from assistant_events.session.answers import Chunks, Client, Source
+from assistant_events.session.answers import Chunks, Client, Source, paused_last
 from assistant_events.session.open_text import TextCursor
-from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, check_options
+from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, as_prompt, check_options
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
 from assistant_events.session.stopping import cancellation, stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
-from assistant_events.values import Content, ContentInput, FinishReason, as_content
+from assistant_events.values import ContentInput
 
 _T = TypeVar("_T")
 StreamT = TypeVar("StreamT")
@@ -185,7 +185,7 @@ class Core(ABC, Generic[StreamT]):
             if not full and (prior is not failed or (failed and failed.acted) or name in self.transcript.rewound):
                 raise LocalProtocolError(f"message {name!r} exists already; use another id")
             before = tuple(takewhile(lambda message: message.id != name, self.transcript))
-            paused = _paused(before)
+            paused = paused_last(before)
             encoded = dialect.encoder(before, body, mode="full" if full else mode, provider=provider)
             made = client.create(encoded.body, name, prior=failed, continues=paused)
             options: DecoderOptions = {
@@ -331,6 +331,8 @@ class Core(ABC, Generic[StreamT]):
             self._start_from(snapshot)
         self._projection.extend(records)
         while seq != self.seq:  # there are more; or one that was appended meanwhile has closed the fragment of a piece
+            if seq < self.seq:  # the log was deleted meanwhile
+                self._start_from(Transcript())
             await self._read_on()
             pieces, seq = await self._call(lambda store: (store.load_checkpoints(name), store.seq(name)))
         self._projection.extend(pieces)
@@ -354,15 +356,18 @@ class Core(ABC, Generic[StreamT]):
         return new
 
     async def _read(self, after: int, limit: int | None) -> tuple[int, Records]:
-        """Return records and the `seq` before them: *after*, or that of the snapshot when records are pruned."""
+        """Return records and the `seq` before them: *after*, or a later one that is known when records are pruned."""
         try:
             records = await self._call(lambda store: tuple(store.read(self.session_id, after, limit=limit)))
         except PrunedError:
             snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
-            if snapshot is None or snapshot.seq <= self.seq:
+            if snapshot is None or max(snapshot.seq, self.seq) <= after:
                 raise
-            self._start_from(snapshot)
-            start = after = snapshot.seq
+            if snapshot.seq > self.seq:
+                own, live = self._receivers.confirmed_ids, TextCursor(self._projection).missing()
+                self._start_from(snapshot)
+                self._projection.extend([delta for delta in live if delta.message_id in own])
+            start = after = self.seq
             records = await self._call(lambda store: tuple(store.read(self.session_id, start, limit=limit)))
         return after, records
 
@@ -434,13 +439,16 @@ class Core(ABC, Generic[StreamT]):
             if not batch.events:
                 return batch, ()
             try:
-                return batch, await self._write(batch, meta, at, self._claim if fenced else None)
+                records = await self._write(batch, meta, at, self._claim if fenced else None)
             except ConflictError:
                 self._receivers.refused(batch)
                 touched = {record.event.message_id for record in await self._refresh()} | self.transcript.rewound
                 named = {event.message_id for event in batch.events} if names is None else names
                 if not tries_left or not touched.isdisjoint(named):
                     raise
+            else:
+                self._receivers.stored(batch)
+                return batch, records
         raise AssertionError("the last try returns or raises")  # pragma: no cover
 
     async def _write(self, batch: Batch, meta: Meta, at: datetime | None, claim: Claim | None) -> Records:
@@ -493,7 +501,7 @@ class Core(ABC, Generic[StreamT]):
             _log.warning("session %r: no snapshot at seq %d: %s", self.session_id, self.seq, error)
 
     async def _prompt(self, content: ContentInput, name: str | None, meta: Meta, *, abandon_calls: bool) -> Records:
-        prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=_prompt_content(content))
+        prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=as_prompt(content))
 
         def plan() -> list[Event]:
             calls = self.transcript.pending_tool_calls if abandon_calls else ()
@@ -522,7 +530,7 @@ class Core(ABC, Generic[StreamT]):
             raise LocalProtocolError(
                 f"message {message_id!r} is not a prompt; edit takes a prompt, regenerate an answer"
             )
-        prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=_prompt_content(content))
+        prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=as_prompt(content))
         return await self._rewind(message_id, meta, prompt)
 
     async def _stop(self, client: Client | None, meta: Meta) -> Records:
@@ -584,16 +592,3 @@ class Core(ABC, Generic[StreamT]):
             if left.run is not None and left.run.resumable:
                 return left.message_id
         raise LocalProtocolError(f"nothing can be resumed: no run continues (awaits: {self.transcript.awaits})")
-
-
-def _paused(messages: Sequence[Message]) -> AssistantMessage | None:
-    last = messages[-1] if messages else None
-    return last if isinstance(last, AssistantMessage) and last.finish_reason is FinishReason.PAUSE else None
-
-
-def _prompt_content(content: ContentInput) -> tuple[Content, ...]:
-    if content is None or content in ("", (), []):
-        raise ValueError(f"content: expected a prompt, got {content!r}")
-    if "role" in getattr(content, "keys", tuple)():
-        raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
-    return as_content(content)

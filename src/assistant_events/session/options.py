@@ -7,6 +7,7 @@ from typing import Final, TypeAlias, TypedDict
 
 from assistant_events.events import Record
 from assistant_events.live.contract import Live
+from assistant_events.values import Content, ContentInput, as_content
 
 Meta: TypeAlias = Mapping[str, object] | None
 Records: TypeAlias = tuple[Record, ...]
@@ -55,3 +56,12 @@ def check_options(options: SessionOptions) -> None:
         raise ValueError(f"snapshot_every: expected 1 or more, got {snapshot_every}")
     if checkpoint_s is not None and not checkpoint_s >= 0:
         raise ValueError(f"checkpoint_s: expected 0 or more seconds, got {checkpoint_s}")
+
+
+def as_prompt(content: ContentInput) -> tuple[Content, ...]:
+    """Return the content of a prompt. Raise `ValueError` when it is empty, `TypeError` for a message of a provider."""
+    if content is None or content in ("", (), []):
+        raise ValueError(f"content: expected a prompt, got {content!r}")
+    if "role" in getattr(content, "keys", tuple)():
+        raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
+    return as_content(content)

@@ -18,7 +18,9 @@ from assistant_events.lifecycle import Outcome
 from assistant_events.messages import AssistantMessage, Message, UserMessage
 from assistant_events.session.answers import BYTES, Source
 from assistant_events.session.projection import KEPT, Batch, Projection
+from assistant_events.session.stopping import is_cancelled
 from assistant_events.session.transport_errors import abortion, transport_error
+from assistant_events.stores.checkpoints import open_deltas
 from assistant_events.stores.contract import StoredEvent
 from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import traceback_text
@@ -248,17 +250,18 @@ class StreamReceiver:
 
     def _apply_each(self, records: Sequence[ev.Record], seqs: Sequence[int]) -> Accepted:
         """Apply the pending events, the durable ones as their records, and take those that are in place."""
-        stored, new = len(self._stored), iter(records)
+        new = iter(records)
+        stored = [event for event in self.pending if event.durable][: len(self._stored)]  # these are applied already
         passed_on: list[ev.Event] = []
         published: list[ev.Record | ev.LiveEvent] = []
         for event in self.pending:
             if not is_durable(event):
-                if self._projection.apply(event) is Outcome.APPLIED:
+                if not _has_ended(event, stored) and self._projection.apply(event) is Outcome.APPLIED:
                     passed_on.append(event)
                     published += [event] if isinstance(event, ev.ToolProgress) else []
                 continue
-            if stored:  # is applied already
-                stored -= 1
+            if stored:
+                del stored[0]
                 self.message_ids.add(event.message_id)
             else:
                 published.append(record := next(new))
@@ -287,10 +290,16 @@ class StreamReceiver:
             if sent.events == tuple([record.event for record in own]):
                 self._stored += [record.seq for record in own]
                 known = max(known, end)
-        if after > known:  # the records between are pruned: what they did is in the transcript alone
-            self._rival = next((message.id for message in self._later() if isinstance(message, AssistantMessage)), None)
-            self.ended_by_others |= self._is_rewound()
+        if after > known:  # the records between are pruned
+            self._look_at_transcript()
         self.notice([record for record in records if record.seq > known])
+
+    def _look_at_transcript(self) -> None:
+        """Learn from the transcript alone what others did."""
+        answers = [message for message in self._later() if isinstance(message, AssistantMessage)]
+        own = [message for message in self._projection.transcript.messages if self._is_own(message.id)]
+        self._rival = answers[0].id if answers else None
+        self.ended_by_others |= self._is_rewound() or any(map(is_cancelled, own)) or any(map(_is_stop, answers))
 
     def notice(self, records: Sequence[ev.Record]) -> None:
         """Look at *records* of others: they may end the answer, and must not write it."""
@@ -301,11 +310,10 @@ class StreamReceiver:
             elif event.message_id not in self.message_ids:
                 if isinstance(event, ev.StepStarted):
                     self._rival = event.message_id
-                # Between two messages of an answer nothing runs that a stop could cancel: it cancels an empty one.
-                self.ended_by_others |= self._has_begun and _is_cancelled(event)
+                self.ended_by_others |= _is_stop(self._projection.transcript.get(event.message_id or ""))
             elif isinstance(event, _FROM_OUTSIDE):
                 continue
-            elif _is_cancelled(event):
+            elif isinstance(event, ev.StepFailed) and event.error.kind == ErrorKind.CANCELLED:
                 self.ended_by_others = True
             else:
                 self._contested = True
@@ -315,8 +323,14 @@ class StreamReceiver:
         return not self._projection.transcript.rewound.isdisjoint({*self.message_ids, self.source.after})
 
 
-def _is_cancelled(event: StoredEvent) -> bool:
-    return isinstance(event, ev.StepFailed) and event.error.kind == ErrorKind.CANCELLED
+def _has_ended(event: ev.Event, stored: Sequence[ev.Event]) -> bool:
+    """Return whether the fragment of a delta has ended in the log; another one of its kind may be open there."""
+    return bool(stored) and isinstance(event, ev.DeltaEvent) and not open_deltas([event], stored, tuple)
+
+
+def _is_stop(message: Message | None) -> bool:
+    """Return whether a message is what a stop leaves where nothing runs: before an answer, or between its messages."""
+    return message is not None and is_cancelled(message) and not message.parts
 
 
 @final
@@ -365,6 +379,17 @@ class Receivers:
     def confirmed_to(self, known: int) -> int:
         """Return from which `seq`, at most *known*, the log has to be read to find batches that are not confirmed."""
         return min([known, *[batch.after for one in self._all if (batch := one.sent) is not None]])
+
+    @property
+    def confirmed_ids(self) -> set[str | None]:
+        """Ids of the messages that are being received, of those of which all that was sent is known to be stored."""
+        return {name for one in self._all if one.active and one.sent is None for name in one.message_ids}
+
+    def stored(self, batch: Batch) -> None:
+        """Learn that *batch* is in the log, and that others that were sent for its place are not."""
+        for receiver in self._all:
+            if receiver.sent is not None and receiver.sent is not batch and receiver.sent.after == batch.after:
+                receiver.sent = None
 
     def refused(self, batch: Batch) -> None:
         """Learn that *batch* is not in the log."""

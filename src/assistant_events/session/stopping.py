@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from inspect import isawaitable
-from typing import Final
+from typing import Final, TypeGuard
 
 import attrs
 
@@ -74,8 +74,8 @@ def since_its_end(before: Transcript, now: Transcript) -> tuple[Message, ...] | 
 
     The move began at *before*. An answer to a prompt that came later belongs to it, for it has read the prompt too.
     """
-    stopped = {message.id for message in before.messages if _is_cancelled(message)}
-    ends = [at for at, each in enumerate(now.messages) if _is_cancelled(each) and each.id not in stopped]
+    stopped = {message.id for message in before.messages if is_cancelled(message)}
+    ends = [at for at, each in enumerate(now.messages) if is_cancelled(each) and each.id not in stopped]
     if not ends and (before.last is None or before.last.id in now):
         return None
     known = {message.id for message in before.messages}
@@ -84,7 +84,8 @@ def since_its_end(before: Transcript, now: Transcript) -> tuple[Message, ...] | 
     return None if is_asked_again and isinstance(later[-1], AssistantMessage) else later
 
 
-def _is_cancelled(message: Message) -> bool:
+def is_cancelled(message: Message) -> TypeGuard[AssistantMessage]:
+    """Return whether a message was cancelled: by a stop, or by the provider."""
     return (
         isinstance(message, AssistantMessage)
         and message.error is not None
