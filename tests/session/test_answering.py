@@ -827,6 +827,104 @@ def test_a_stop_whose_record_is_pruned():
     assert ["a1"] == client.stopped
 
 
+def test_a_message_that_others_fail_and_whose_record_is_pruned():
+    """
+    The same as with the record: another writer writes the message.
+    """
+    store = MemoryStore()
+    session = SyncSession.open(store, "s1")
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        yield line(say="Hel")
+        other = SyncSession.open(store, "s1")
+        other.append(*close_message(other.transcript["a1"], ErrorInfo(kind=ErrorKind.INTERRUPTED, message="gone")))
+        other.snapshot()
+        store.prune("s1", other.seq)
+        yield line(say="lo")
+        yield line(stop="stop")
+
+    with pytest.raises(LocalProtocolError, match="another writer appends to message 'a1'"):
+        list(each(session.respond(Provider(chunks()), BODY, message_id="a1")))
+
+
+def test_a_stop_and_then_a_broken_connection():
+    """
+    The run lives on at the provider, so it is stopped there.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider()
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        yield line(lives="r1", say="Hel")
+        stop(store, pruned=False)
+        raise ConnectionResetError("cut")
+
+    client.answers = [chunks()]
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert ["a1"] == client.stopped
+    assert ErrorKind.CANCELLED == session.transcript["a1"].error.kind
+
+
+@pytest.mark.parametrize("how", ["respond", "resume"])
+def test_an_edit_behind_an_answer_that_is_asked_for_again(how):
+    """
+    The prompt behind it is not what it answers: it is whole, and the new prompt is answered next.
+    """
+    session, client = SyncSession.open(MemoryStore(), "s1"), Provider((line(lives="r1", say="Hel"), CUT_OFF))
+    session.prompt("One", message_id="u1")
+    list(each(session.respond(client, BODY, message_id="a1")))
+    session.prompt("Two", message_id="u2")
+
+    def again():
+        yield line(lives="r1", say="Hel")
+        session.edit("u2", "Three", new_message_id="u3")
+        yield line(say="lo")
+        yield line(stop="stop")
+
+    client.answers = [again()]
+    list(each(session.respond(client, BODY, message_id="a1") if how == "respond" else session.resume(client, message_id="a1")))
+
+    assert [("u1", "One"), ("a1", "Hello"), ("u3", "Three")] == [(each.id, each.text) for each in session.transcript]
+    assert ([], Awaits.MODEL) == (client.stopped, session.transcript.awaits)
+
+
+CUT_OFF = ConnectionResetError("cut")
+
+
+def test_a_prompt_named_like_a_second_message_of_the_answer():
+    """
+    Ids are free: it is behind the answer as any other prompt.
+    """
+    session = SyncSession.open(MemoryStore(), "s1")
+    session.prompt("One", message_id="m1")
+
+    def chunks():
+        session.prompt("Two", message_id="m2.3")
+        yield from HELLO
+
+    list(each(session.respond(Provider(chunks()), BODY, message_id="m2")))
+
+    assert ["m1", "m2", "m2.3"] == ids_of(session)
+
+
+def test_an_edit_between_the_call_of_decode_and_its_block():
+    """
+    The answer is to a prompt that is rewound, so nothing of it is stored.
+    """
+    session = SyncSession.open(MemoryStore(), "s1")
+    session.prompt("One", message_id="u1")
+    list(each(session.respond(Provider(HELLO), BODY, message_id="a1")))
+    session.prompt("Two", message_id="u2")
+    stream = session.decode(Scripted("a2"), iter(HELLO))
+    session.edit("u2", "Three", new_message_id="u3")
+
+    assert [] == list(each(stream))
+    assert ["u1", "a1", "u3"] == ids_of(session)
+
+
 def stop(store, *, pruned):
     """
     Stop session `s1` as another writer, whose records are *pruned*.

@@ -508,6 +508,31 @@ def test_a_store_that_fails_once(what):
     run(main())
 
 
+def test_a_claim_that_is_not_released_at_once():
+    """
+    The worker that holds it lives on and releases it later, so that another one answers the next prompt.
+    """
+
+    async def main():
+        store, client = FailingStore(), Provider(HELLO, HELLO)
+        async with (
+            Turns(store, app(client), client=client, worker="w1", **SOON) as turns,
+            Turns(store, app(client), client=client, worker="w2", **SOON) as others,
+        ):
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            store.fail["release"] = 1
+            await turns.run(session)
+            other = await others.open("s1")
+            await other.prompt("And you?")
+            others.start(other)
+            await until(lambda: not store.unfinished())
+
+            assert 0 == store.fail["release"]
+
+    run(main())
+
+
 def test_a_store_that_cannot_be_read_during_a_move():
     """
     A look at the log that fails does not end the move.

@@ -151,6 +151,6 @@ def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message 
 
 
 def paused_last(messages: Sequence[Message]) -> AssistantMessage | None:
-    """Return the last message if it is an answer that goes on in the next one; else `None`."""
+    """Return the last message if it is an answer that the next one continues; else `None`."""
     last = messages[-1] if messages else None
     return last if isinstance(last, AssistantMessage) and last.finish_reason is FinishReason.PAUSE else None

@@ -282,14 +282,15 @@ class Core(ABC, Generic[StreamT]):
         streamed = None if self._publisher is None and self._checkpoint_s is None else self._has_streamed
         return self._stream_class(ask, client, StreamCalls(self._receivers, store, streamed, self._timers, self._hold))
 
-    async def _hold(self, *, held: bool) -> None:
-        """Claim the session for one more holder, or for one less; the last one releases it."""
+    async def _hold(self, *, held: bool) -> StoreError | None:
+        """Claim the session for one more holder, or for one less; return why the store did not release it."""
         if held:
             self._timers.are_set = False  # perhaps by an event loop that has ended
         elif self._publisher is not None:
             self._publisher.flush()
-        if self._worker is not None:
-            await self._alone(self._claimed(self._worker) if held else self._released())
+        if self._worker is None:
+            return None
+        return await self._alone(self._claimed(self._worker) if held else self._released())
 
     async def _claimed(self, worker: str) -> None:
         self._holders += 1  # also if this fails: a cancelled caller cannot know, and so each releases what it asked for
@@ -298,11 +299,12 @@ class Core(ABC, Generic[StreamT]):
             if self._publisher is not None:
                 self._publisher.claim(self._claim.token)
 
-    async def _released(self) -> None:
+    async def _released(self) -> StoreError | None:
+        """Release the claim with its last holder."""
         self._holders -= 1
         claim = self._claim
         if claim is None or self._holders:
-            return
+            return None
         self._claim = None
         if self._publisher is not None:
             self._publisher.claim(None)
@@ -311,6 +313,8 @@ class Core(ABC, Generic[StreamT]):
         except StoreError as error:
             # The worker is asked for its next claim, and others wait until it is dead.
             _log.warning("session %r: its claim could not be released: %s", self.session_id, error)
+            return error
+        return None
 
     # -- operations
 
@@ -363,12 +367,12 @@ class Core(ABC, Generic[StreamT]):
             snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
             if snapshot is None or max(snapshot.seq, self.seq) <= after:
                 raise
+            start = after = max(snapshot.seq, self.seq)
+            records = await self._call(lambda store: tuple(store.read(self.session_id, start, limit=limit)))
             if snapshot.seq > self.seq:
                 own, live = self._receivers.confirmed_ids, TextCursor(self._projection).missing()
                 self._start_from(snapshot)
                 self._projection.extend([delta for delta in live if delta.message_id in own])
-            start = after = self.seq
-            records = await self._call(lambda store: tuple(store.read(self.session_id, start, limit=limit)))
         return after, records
 
     async def _append(

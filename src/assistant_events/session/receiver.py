@@ -15,7 +15,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import is_durable
 from assistant_events.lifecycle import Outcome
-from assistant_events.messages import AssistantMessage, Message, UserMessage
+from assistant_events.messages import AssistantMessage, Message, MessageStatus, UserMessage
 from assistant_events.session.answers import BYTES, Source
 from assistant_events.session.projection import KEPT, Batch, Projection
 from assistant_events.session.stopping import is_cancelled
@@ -70,7 +70,6 @@ class StreamReceiver:
         self.active = True  # a stream receives the events
         self.finished = False  # no more events will be collected
         self.parked = False  # storing has raised; the pending events stay for another attempt
-        self.ended_by_others = False  # another writer has cancelled the answer or rewound what it belongs to
         self.message_ids: set[str | None] = {source.answer.message_id}  # several for an answer of several hops
         self.pending: list[ev.Event] = []  # collected, and not passed on
         self.sent: Batch | None = None  # was sent to the store, without a result so far
@@ -82,6 +81,7 @@ class StreamReceiver:
         self._durable_at: list[int] = []  # places among the pending events, as planned
         self._has_dropped = False  # some of the pending events would not have applied
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
+        self.ended_by_others = self._is_rewound()  # since the model was asked
 
     # -- collecting
 
@@ -200,14 +200,15 @@ class StreamReceiver:
     def _later(self) -> Sequence[Message]:
         """Return what is behind the messages of the answer so far, or behind the last one when the model was asked."""
         messages = self._projection.transcript.messages
-        own = [place for place, message in enumerate(messages) if self._is_own(message.id)]
+        own = [place for place, message in enumerate(messages) if self._is_own(message)]
         known = own or [place for place, message in enumerate(messages) if message.id == self.source.after]
         return messages[known[-1] + 1 :] if known else messages
 
-    def _is_own(self, message_id: str) -> bool:
+    def _is_own(self, message: Message) -> bool:
         """Return whether a message is of this answer; hop n of `m` is `m.n`."""
-        name, _, hop = message_id.rpartition(".")
-        return message_id in self.message_ids or (name in self.message_ids and hop.isdecimal())
+        name, _, hop = message.id.rpartition(".")
+        is_hop = name in self.message_ids and hop.isdecimal() and isinstance(message, AssistantMessage)
+        return message.id in self.message_ids or is_hop
 
     def _drop(self, new: list[StoredEvent], kept: list[bool]) -> None:
         """Drop those pending durable events that are not *kept*: they would not apply."""
@@ -297,7 +298,9 @@ class StreamReceiver:
     def _look_at_transcript(self) -> None:
         """Learn from the transcript alone what others did."""
         answers = [message for message in self._later() if isinstance(message, AssistantMessage)]
-        own = [message for message in self._projection.transcript.messages if self._is_own(message.id)]
+        own = [message for message in self._projection.transcript.messages if self._is_own(message)]
+        # One that is asked for again has failed until it has begun again.
+        self._contested |= not self._refusable and any(message.status is MessageStatus.FAILED for message in own)
         self._rival = answers[0].id if answers else None
         self.ended_by_others |= self._is_rewound() or any(map(is_cancelled, own)) or any(map(_is_stop, answers))
 
@@ -319,8 +322,9 @@ class StreamReceiver:
                 self._contested = True
 
     def _is_rewound(self) -> bool:
-        """Return whether the answer is rewound, or the message that it comes after."""
-        return not self._projection.transcript.rewound.isdisjoint({*self.message_ids, self.source.after})
+        """Return whether the answer is rewound, or before it has begun the message that it comes after."""
+        names = self.message_ids if self._has_begun else {*self.message_ids, self.source.after}
+        return not self._projection.transcript.rewound.isdisjoint(names)
 
 
 def _has_ended(event: ev.Event, stored: Sequence[ev.Event]) -> bool:

@@ -78,6 +78,8 @@ class Session(Core[EventStream]):
 
         Raises:
             ClaimedError: Another living worker holds the session.
+
+            StoreError: The claim could not be released. It ends with the next one of this worker, or with its death.
         """
         try:
             await self._hold(held=True)
@@ -86,7 +88,9 @@ class Session(Core[EventStream]):
             try:
                 await self._receivers.abandon()
             finally:
-                await self._hold(held=False)
+                failure = await self._hold(held=False)
+        if failure is not None:
+            raise failure
 
     async def append(
         self, *events: DurableEvent | UnknownEvent, at: datetime | None = None, meta: Meta = None

@@ -17,7 +17,7 @@ from assistant_events.session.receiver import Accepted, Receivers, StreamReceive
 class Hold(Protocol):
     """Claims the session for one more holder, or for one less."""
 
-    async def __call__(self, *, held: bool) -> None: ...  # noqa: D102
+    async def __call__(self, *, held: bool) -> object: ...  # noqa: D102
 
 
 Ask: TypeAlias = Callable[[bool], Awaitable[tuple[Source, Encoded | None]]]

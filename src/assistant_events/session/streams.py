@@ -36,6 +36,7 @@ class AnswerStream:
         self._calls = calls
         self._receiver: StreamReceiver | None = None
         self._given: AsyncGeneratorType[Event, None] | None = None
+        self._cut: object = None  # what ran when its connection broke
 
     @property
     def answer(self) -> Answer:
@@ -85,6 +86,7 @@ class AnswerStream:
                 try:
                     item = await source.read() if source.waits else source.read()
                 except Exception as error:  # noqa: BLE001 - becomes the error of the message, or is the end
+                    self._cut = self._target  # before the end, after which nothing runs for this reader
                     receiver.end(error)
                     break
                 if (live := receiver.take(item)) is None:
@@ -97,7 +99,7 @@ class AnswerStream:
     async def _settle(self, receiver: StreamReceiver) -> tuple[Sequence[Event], Iterator[int]] | None:
         """Store what was collected. Return events to give, and the `seq` of the durable ones; `None` at the end."""
         if receiver.ended_by_others:
-            await self._stop(receiver, self._target)
+            await self._stop(receiver, self._target or self._cut)
             return None
         if not receiver.pending:
             return None if receiver.finished else ((), iter(()))
