@@ -6,6 +6,7 @@ from the Claude handler of `@copilotkit/aimock` 1.43.0.
 """
 
 import asyncio
+import base64
 import json
 
 import pytest
@@ -655,6 +656,71 @@ def test_claude_at_other_platforms(name):
         assert refused.headers["x-amzn-errortype"].startswith("ValidationException")
     else:
         assert "invalid_request_error" == refused.document["error"]["type"]
+
+
+AWS = {"x-api-key": None, "anthropic-version": None, "authorization": "AWS4-HMAC-SHA256 x"}
+
+
+def test_what_an_answer_of_bedrock_costs():
+    """
+    The counts are in headers of a document, and beside the last event of a stream, as in the recordings.
+    """
+    usage = {"input_tokens": 7, "output_tokens": 3}
+    provider = provider_of({"Hello": {"text": "Hi", "usage": usage}})
+    whole = asked(provider, "POST", BEDROCK, platform_request("bedrock"), AWS)
+    streamed = asked(provider, "POST", PLATFORMS["bedrock"][1], platform_request("bedrock", stream=True), AWS)
+    *_, last = [json.loads(frame) for frame in AwsEventStream().feed(streamed.body)]
+    metrics = last["amazon-bedrock-invocationMetrics"]
+
+    assert ("7", "3") == tuple(whole.headers[f"x-amzn-bedrock-{each}-token-count"] for each in ("input", "output"))
+    assert "message_stop" == last["type"]
+    assert (7, 3) == (metrics["inputTokenCount"], metrics["outputTokenCount"])
+    assert {"inputTokenCount", "outputTokenCount", "invocationLatency", "firstByteLatency"} == {*metrics}
+
+
+def test_tokens_are_counted_at_other_platforms():
+    """
+    At Vertex a model of that name counts, at Bedrock an operation whose request has the body in base64; Foundry and
+    Mantle have a prefix. A body that would be refused is not counted.
+    """
+    provider = provider_of({"Hello": "Hi"})
+    bare = {key: value for key, value in platform_request("vertex").items() if key != "max_tokens"}
+    vertex = VERTEX.rpartition("/")[0] + "/count-tokens:rawPredict"
+    encoded = base64.b64encode(json.dumps(platform_request("bedrock")).encode()).decode()
+    counting = BEDROCK.replace("/invoke", "/count-tokens")
+    expected = asked(provider, "POST", "/v1/messages/count_tokens", body(), HEADERS).document["input_tokens"]
+
+    def count(path, given, headers=HEADERS):
+        return asked(provider, "POST", path, given, headers)
+
+    assert {"input_tokens": expected} == count(vertex, bare).document
+    assert {"input_tokens": expected} == count("/anthropic/v1/messages/count_tokens", body()).document
+    assert {"inputTokens": expected} == count(counting, {"input": {"invokeModel": {"body": encoded}}}, AWS).document
+    assert 400 == count(counting, {"input": {"invokeModel": {"body": "e30="}}}, AWS).status
+    assert "Hi" == asked(provider, "POST", "/anthropic/v1/messages", body(), HEADERS).document["content"][0]["text"]
+
+
+def test_thoughts_that_are_not_shown():
+    """
+    Their text is empty where the request wants none, and their signature is genuine.
+    """
+    provider = provider_of({"Hello": {"thought": "Hm", "text": "Hi"}, "Hi": "Again"})
+    given = {"thinking": {**THINKING, "display": "omitted"}, "max_tokens": 4096}
+
+    async def main():
+        first = await ask(provider, "POST", "/v1/messages", {**body(), **given}, HEADERS)
+        again = body(user(TEXT), model(*first.document["content"]), user(TEXT))
+        second = await ask(provider, "POST", "/v1/messages", {**again, **given}, HEADERS)
+        shown = await ask(provider, "POST", "/v1/messages", {**body(), **given, "thinking": THINKING}, HEADERS)
+        return first.document, second, shown.document
+
+    first, second, shown = asyncio.run(main())
+    thought, text = first["content"]
+
+    assert "Hm" == shown["content"][0]["thinking"]
+    assert ("thinking", "", "Hi") == (thought["type"], thought["thinking"], text["text"])
+    assert thought["signature"]
+    assert 200 == second.status
 
 
 @pytest.mark.parametrize(

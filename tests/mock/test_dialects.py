@@ -247,6 +247,7 @@ def test_models_of_servers_of_chat():
 
     assert ["gpt-5.6", "qwen3/32b"] == [model["id"] for model in listed.document["data"]]
     assert listed.document["data"][1] == one.document
+    assert listed.document == asked(provider, "GET", "/openai/models", None, HEADERS).document
     assert 405 == asked(provider, "POST", "/v1/models", {}, HEADERS).status
 
 

@@ -134,10 +134,23 @@ def test_errors_of_streams(given):
         provider = anything(faults=[given])
     else:
         provider = anything({"text": "Hi", "stream_error": {**error, "after": 3}})
-    *before, last = posted(provider, body(stream=True)).events
+    *before, event = [each for each in posted(provider, body(stream=True)).events if each["type"] != "response.failed"]
 
-    assert [0, 1, 2, 3] == [event["sequence_number"] for event in (*before, last)]
-    assert {"type": "server_error", **error, "param": None} == last["error"]
+    assert [0, 1, 2, 3] == [each["sequence_number"] for each in (*before, event)]
+    assert {"type": "server_error", **error, "param": None} == event["error"]
+
+
+def test_the_response_behind_an_error():
+    """
+    Two recordings have the response that has failed behind the event of its error, with the next number.
+    """
+    error = {"code": "rate_limit_exceeded", "message": "boom"}
+    provider = anything({"text": "Hi", "stream_error": {**error, "after": 3}})
+    event, last = posted(provider, body(stream=True)).events[-2:]
+
+    assert ("error", "response.failed") == (event["type"], last["type"])
+    assert event["sequence_number"] + 1 == last["sequence_number"]
+    assert ("failed", error, []) == tuple(last["response"][key] for key in ("status", "error", "output"))
 
 
 def test_a_compaction():

@@ -885,7 +885,13 @@ def test_an_edit_behind_an_answer_that_is_asked_for_again(how):
         yield line(stop="stop")
 
     client.answers = [again()]
-    list(each(session.respond(client, BODY, message_id="a1") if how == "respond" else session.resume(client, message_id="a1")))
+    list(
+        each(
+            session.respond(client, BODY, message_id="a1")
+            if how == "respond"
+            else session.resume(client, message_id="a1")
+        )
+    )
 
     assert [("u1", "One"), ("a1", "Hello"), ("u3", "Three")] == [(each.id, each.text) for each in session.transcript]
     assert ([], Awaits.MODEL) == (client.stopped, session.transcript.awaits)

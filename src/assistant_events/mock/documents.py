@@ -253,7 +253,7 @@ class DocumentService(MockService[_RunT]):
         self.signs = settings.sign
         self.ledger = SignatureLedger()
         self._make_id = settings.make_id or self.new_id
-        self._prepared: dict[tuple[Slot, bool], PreparedAnswer] = {}
+        self._prepared: dict[tuple[Slot, Answer | None], PreparedAnswer] = {}
         self._made = 0
         super().__init__(fixtures, settings, faults, self.FRAMES, clock)
 
@@ -284,14 +284,14 @@ class DocumentService(MockService[_RunT]):
         return parse_object(call.data)
 
     def answer_to(self, body: Body, answer: Answer) -> Answer:
-        """Return the answer of a fixture, or the one form of it for requests to which the service adds something."""
+        """Return the answer of a fixture, or the form of it for requests for which the service changes it."""
         return answer
 
     def counted_body(self, call: Call) -> Body:
         """Return the request whose tokens are to be counted. Raises `ApiError`."""
         return self.body(call)
 
-    def count_document(self, tokens: int) -> dict[str, Any]:
+    def count_document(self, call: Call, tokens: int) -> dict[str, Any]:
         """Return the answer to a request that counts tokens."""
         return {"input_tokens": tokens}
 
@@ -353,7 +353,7 @@ class DocumentService(MockService[_RunT]):
         body = self.counted_body(call)
         if self.settings.strict:
             self.check(call, body)
-        return json_response(self.count_document(self.RUN.input_tokens(body)))
+        return json_response(self.count_document(call, self.RUN.input_tokens(body)))
 
     def models(self, call: Call) -> ASGIApp:
         """Answer a request for one model, of any name, or for all: the default one, and those that fixtures name."""
@@ -365,7 +365,7 @@ class DocumentService(MockService[_RunT]):
     def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
         """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""
         faults, answer = self.faults_of_run(call, slot), self.answer_to(body, slot.answer)
-        key = slot, answer is slot.answer
+        key = slot, None if answer is slot.answer else answer
         if key not in self._prepared:
             self._prepared[key] = self.PREPARED(answer, signs=self.signs)
         prepared = self._prepared[key]

@@ -14,7 +14,7 @@ from assistant_events.mock.requests import ApiError, json_response
 PREFIXES: Final = ("/v1", "/openai/v1")
 """Beginnings of paths, at OpenAI and at Azure, whose older ones are not the same for all APIs."""
 
-MODEL_PATHS: Final = tuple([f"{prefix}/models" for prefix in PREFIXES])
+MODEL_PATHS: Final = tuple([f"{prefix}/models" for prefix in (*PREFIXES, "/openai")])
 
 _TYPES: Final[dict[int, tuple[str, str | int | None]]] = {
     401: ("invalid_request_error", "invalid_api_key"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
 from typing import Any, ClassVar, Final, cast, final
@@ -30,7 +31,7 @@ from assistant_events.mock import bedrock_api, fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError, json_response
+from assistant_events.mock.requests import ApiError, json_response, parse_object
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, Slot
 
@@ -57,6 +58,12 @@ _STATUSES: Final = {"invalid_request_error": 400, **{kind: status for status, ki
 _VERSION: Final = re.compile(r"-v\d+(:\d+)?$")
 """Of the name of a model at Bedrock."""
 
+_PREFIXES: Final = ("", "/anthropic")
+"""Beginnings of paths, at Anthropic and at Foundry and Mantle of Bedrock."""
+
+_COUNT: Final = "count-tokens"
+"""At Vertex the name of a model, at Bedrock an operation of one."""
+
 _VERTEX: Final = "/v1/projects/{project}/locations/{location}/publishers/anthropic/models"
 _BEDROCK: Final = "/model/{model:path}"
 
@@ -66,11 +73,11 @@ class MessagesService(DocumentService[Run]):
     """The state of a mock of the Messages API."""
 
     PATHS = (
-        "/v1/messages",
+        *[f"{prefix}/v1/messages" for prefix in _PREFIXES],
         *[f"{_VERTEX}/{{model}}:{method}" for method in ("rawPredict", "streamRawPredict")],
         *[f"{_BEDROCK}/{method}" for method in ("invoke", "invoke-with-response-stream")],
     )
-    COUNT_PATHS = ("/v1/messages/count_tokens",)
+    COUNT_PATHS = (*[f"{prefix}/v1/messages/count_tokens" for prefix in _PREFIXES], f"{_BEDROCK}/{_COUNT}")
     MODEL_PATHS = ("/v1/models",)
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
@@ -130,8 +137,16 @@ class MessagesService(DocumentService[Run]):
         check_create(version, body, self.ledger if self.signs else None)
 
     def answer_to(self, body: Body, answer: fixtures.Answer) -> fixtures.Answer:
-        """Return the answer; with thinking on one of calls begins with a thought, without which it is refused later."""
+        """
+        Return the answer; with thinking on one of calls begins with a thought, without which it is refused later.
+
+        The texts of thoughts are empty where the request wants none.
+        """
         content = cast("Answer", answer).content
+        if mapping(body, "thinking").get("display") == "omitted":
+            shown = [{**block, "thinking": ""} if "thinking" in block else block for block in content]
+            answer = attrs.evolve(cast("Answer", answer), content=cast("Any", shown))
+            content = answer.content
         calls = any(block.get("type") == "tool_use" for block in content)
         if not calls or not is_thinking(body) or sealed_content(content[0]) is not None:
             return answer
@@ -139,7 +154,14 @@ class MessagesService(DocumentService[Run]):
 
     def counted_body(self, call: Call) -> Body:
         """Return the request whose tokens are to be counted: it has no limit of the answer. Raises `ApiError`."""
-        return {"max_tokens": 1 << 31, **self.body(call)}
+        body = self.body(call)
+        if call.request.url.path.startswith("/model/"):
+            body = parse_object(b64decode(string(mapping(mapping(body, "input"), "invokeModel"), "body") or ""))
+        return {"max_tokens": 1 << 31, "model": Run.MODEL, **body}
+
+    def count_document(self, call: Call, tokens: int) -> dict[str, Any]:
+        """Return the answer to a request that counts tokens."""
+        return {"inputTokens" if call.request.url.path.startswith("/model/") else "input_tokens": tokens}
 
     def model_document(self, name: str) -> dict[str, Any]:
         """Return the document of a model."""
@@ -156,22 +178,31 @@ class MessagesService(DocumentService[Run]):
         return {"data": models, "has_more": False, "first_id": models[0]["id"], "last_id": models[-1]["id"]}
 
     async def create(self, call: Call) -> ASGIApp:
-        """Answer the request for a new answer, at Bedrock with its own errors."""
+        """Answer the request for a new answer, at Bedrock with its own errors; at Vertex it may be one to count."""
+        if call.request.path_params.get("model") == _COUNT:
+            return self.count(call)
         try:
             return await super().create(call)
         except ApiError as error:
-            if _of_path(call).get("platform") != "bedrock":
-                raise
-            return bedrock_api.error_response(error)
+            return _bedrock_error(call, error)
+
+    def count(self, call: Call) -> ASGIApp:
+        """Answer a request that counts tokens, at Bedrock with its own errors."""
+        try:
+            return super().count(call)
+        except ApiError as error:
+            return _bedrock_error(call, error)
 
     def frames_of(self, run: Run) -> FaultFrames:
         """Return the frames that faults use in a stream of a run."""
         return CHUNK_FAULT_FRAMES if run.is_in_chunks else FAULT_FRAMES
 
     def response_headers(self, run: Run) -> Mapping[str, str]:
-        """Return the id of the request, and the type of the streams of Bedrock."""
-        if run.is_in_chunks and run.body.get("stream") is True:
-            return {"x-amzn-requestid": str(uuid4()), "content-type": "application/vnd.amazon.eventstream"}
+        """Return the id of the request; at Bedrock also the type of streams, or what a document cost."""
+        if run.is_in_chunks:
+            is_stream = run.body.get("stream") is True
+            more = {"content-type": "application/vnd.amazon.eventstream"} if is_stream else run.costs()
+            return {"x-amzn-requestid": str(uuid4()), **more}
         return {"request-id": f"req_{run.salt.hex()[:24]}"}
 
     def error_status(self, code: str) -> int:
@@ -186,11 +217,18 @@ class MessagesService(DocumentService[Run]):
 def _of_path(call: Call) -> dict[str, Any]:
     """Return what the path of a request has: at Vertex the model, at Bedrock also whether the answer is a stream."""
     path, model = call.request.scope["path"], call.request.path_params.get("model")
-    if model is None:
+    if model is None or _COUNT in (model, path.rpartition("/")[2]):
         return {}
     found = {"model": _VERSION.sub("", model.rpartition("anthropic.")[2]).replace("@", "-")}
     is_bedrock = path.startswith("/model/")
     return {**found, "platform": "bedrock", "stream": path.endswith("-stream")} if is_bedrock else found
+
+
+def _bedrock_error(call: Call, error: ApiError) -> Response:
+    """Return the HTTP answer of an error at Bedrock; raise it elsewhere."""
+    if not call.request.url.path.startswith("/model/"):
+        raise error
+    return bedrock_api.error_response(error)
 
 
 def error_response(error: ApiError) -> Response:

@@ -23,6 +23,10 @@ _ERROR_TYPES: Final = {"internal": "api_error"}
 """Types of the provider by codes of this library."""
 
 
+_METRICS: Final = "amazon-bedrock-invocationMetrics"
+"""What the last event of a stream of Bedrock has beside its type, in all 13 recordings."""
+
+
 def sealed_content(block: Fields) -> object | None:
     """Return what the signature of a block seals; `None` for a block that has none. Texts may not change at all."""
     match block.get("type"):
@@ -131,9 +135,28 @@ class Run(DocumentRun[Prepared]):
         frame = super().event(number)
         return self._in_chunk(frame) if self.is_in_chunks and frame.name != "error" else frame
 
-    @staticmethod
-    def _in_chunk(frame: WireFrame) -> WireFrame:
+    def costs(self) -> dict[str, str]:
+        """Return the headers in which Bedrock has what a document cost."""
+        metrics = self._metrics()
+        return {
+            "x-amzn-bedrock-input-token-count": str(metrics["inputTokenCount"]),
+            "x-amzn-bedrock-output-token-count": str(metrics["outputTokenCount"]),
+            "x-amzn-bedrock-invocation-latency": str(metrics["invocationLatency"]),
+        }
+
+    def _metrics(self) -> dict[str, int]:
+        usage, (first, *_, last) = self._usage(cast("Answer", self.answer)), self.times()
+        return {
+            "inputTokenCount": usage.get("input_tokens", 0),
+            "outputTokenCount": usage.get("output_tokens", 0),
+            "invocationLatency": round(1000 * (last - self.started)),
+            "firstByteLatency": round(1000 * (first - self.started)),
+        }
+
+    def _in_chunk(self, frame: WireFrame) -> WireFrame:
         [payload] = Sse().feed(frame.data)
+        if frame.name == "message_stop":
+            payload = write_json({"type": frame.name, _METRICS: self._metrics()})
         return WireFrame(frame.name, AwsChunkStream.frame(None, payload.decode()))
 
     def error_frame(self) -> WireFrame:
@@ -164,6 +187,7 @@ def error_body(kind: str, message: str, error_code: str | None = None) -> dict[s
 
 def _drop_usage(event: dict[str, Any]) -> None:
     event.pop("usage", None)
+    event.pop(_METRICS, None)
 
 
 def _drop_stop_reason(event: dict[str, Any]) -> None:

@@ -68,7 +68,7 @@ class ConverseService(DocumentService[Run]):
             raise ApiError(400, "The mock counts the tokens of requests of Converse: `input.converse` is missing.")
         return mapping(counted, "converse")
 
-    def count_document(self, tokens: int) -> dict[str, Any]:
+    def count_document(self, call: Call, tokens: int) -> dict[str, Any]:
         """Return the answer to a request that counts tokens."""
         return {"inputTokens": tokens}
 

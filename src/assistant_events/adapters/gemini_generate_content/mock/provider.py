@@ -70,7 +70,7 @@ class GenerateContentService(DocumentService[Run]):
         body = camel_keys(parse_object(call.data))
         return self._with_address(call, mapping(body, "generateContentRequest") or body)
 
-    def count_document(self, tokens: int) -> dict[str, Any]:
+    def count_document(self, call: Call, tokens: int) -> dict[str, Any]:
         """Return the answer to a request that counts tokens."""
         return {"totalTokens": tokens, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]}
 

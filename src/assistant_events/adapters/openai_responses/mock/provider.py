@@ -123,7 +123,7 @@ class ResponsesService(DocumentService[Run]):
         """Return the response in a state."""
         return json_response(run.document(status), headers=self.response_headers(run))
 
-    def count_document(self, tokens: int) -> dict[str, Any]:
+    def count_document(self, call: Call, tokens: int) -> dict[str, Any]:
         """Return the answer to a request that counts tokens."""
         return {"object": "response.input_tokens", "input_tokens": tokens}
 

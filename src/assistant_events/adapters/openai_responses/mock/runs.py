@@ -195,8 +195,11 @@ class Run(DocumentRun[Prepared]):
         return counted_usage(read, token_count(_texts_of_answer(answer)))
 
     def error_frame(self) -> WireFrame:
-        """Return the frame of the error that ends the stream."""
-        return _error_frame(len(self.event_names) - 1, self._error())
+        """Return the frames that end the stream: of the error, and of the response that has failed with it."""
+        number, document = len(self.event_names) - 1, self.document("failed")
+        failed = wire_frame({"type": "response.failed", "sequence_number": number + 1, "response": document})
+        error = _error_frame(number, self._error())
+        return error._replace(data=error.data + failed.data)
 
     def end(self) -> WireFrame:
         """Return the frame of the end, or of the cancellation."""
