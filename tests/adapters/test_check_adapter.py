@@ -188,7 +188,7 @@ DEFECTS = {
     Illegal: "out of place",
     Loses: "what came before the cut is not kept",
     Counts: "not the transcript of the uncut stream",
-    EndsWhenCut: "not the transcript of the uncut stream",
+    EndsWhenCut: "the step is complete, and not as in the whole stream",
     Unsteady: "the same bytes give other events",
     Chunky: "other|another",
     Stranger: "events of message ['other'], expected 'a1' or its hops",

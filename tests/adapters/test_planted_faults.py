@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from assistant_events import AssistantMessage, ErrorInfo, OpaqueReceived
-from assistant_events.adapters import AwsChunkStream
+from assistant_events.adapters import AwsChunkStream, Sse
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
 from assistant_events.history import Drop, DropReason
 from assistant_events.testing import check_adapter
@@ -227,7 +227,45 @@ class LosesCitations(AnthropicMessagesDecoder):
         self.recorder.keep = lambda key, state, cited=(), details=None: keep(key, state, (), details or {})
 
 
+class JoinsBlanks(AnthropicMessagesDecoder):
+    def _add(self, block, text):
+        super()._add(block, re.sub(" +", " ", text) if block.role == "text" else text)
+
+
+class TakesUnicodeForAscii(AnthropicMessagesDecoder):
+    def _add(self, block, text):
+        super()._add(block, text.replace("\\/", "/") if block.role == "call" else text)
+
+
+class InventsZeros(AnthropicMessagesDecoder):
+    def on_event(self, event):
+        super().on_event(event)
+        self._counts.setdefault("cache_read_input_tokens", 0)
+
+
+class TakesAnyEndForAnEnd(AnthropicMessagesDecoder):
+    def on_close(self, error):
+        self.finish_step("stop", None)
+
+
+class BareSse(Sse):
+    def feed(self, data):
+        return super().feed(data.replace(b"\r\n", b""))
+
+
+class ReadsOneKindOfLines(AnthropicMessagesDecoder):
+    framing = BareSse
+
+
 FAULTS = {
+    "blanks that are joined": (JoinsBlanks, "in delta.text of the frame at byte .* has the text"),
+    "an input that is unescaped": (TakesUnicodeForAscii, "call '.*' with the input .* has the raw input"),
+    "a count that nobody sent": (InventsZeros, "usage.details.cache_read_input_tokens is 0, which no frame has"),
+    "a body that ends as if all were well": (
+        TakesAnyEndForAnEnd,
+        "without a finish reason of the provider the step is complete",
+    ),
+    "other line ends": (ReadsOneKindOfLines, "with line ends of CR and LF, in pieces of .* another transcript"),
     "1 a lost signature": (spoiling("signature_delta", "signature", lambda _: ""), "thinking: delta.signature is lost"),
     "1b a short signature": (
         spoiling("signature_delta", "signature", lambda text: text and text[:64]),
@@ -420,6 +458,14 @@ def reads_only_its_own(resource, message_id, **how):
     return DIALECT.decode_resource(resource, message_id, **how)
 
 
+def with_container(encoded):
+    return attrs.evolve(encoded, body={**encoded.body, "container": "c1"})
+
+
+def without_messages(body):
+    return {key: value for key, value in body.items() if key != "messages"}
+
+
 WAYS_BACK = {
     "14 an encoder that raises": ({"encoder": raises}, "the encoder raised KeyError"),
     "an encoder without results": (
@@ -491,16 +537,31 @@ WAYS_BACK = {
         {"encoder": each_block(lambda block: [] if block.get("text") == "prompt u1" else [block])},
         "the prompt 'prompt u1' is neither sent nor reported",
     ),
+    "an encoder without media": (
+        {"encoder": each_block(lambda block: [] if block["type"] in ("image", "document") else [block])},
+        "history with media in a prompt: the prompt MediaContent.* is neither sent nor reported",
+    ),
+    "an encoder whose fields win": (
+        {"encoder": lambda transcript, body, **how: with_container(DIALECT.encoder(transcript, body, **how))},
+        "thinking: container of the app's body is not in the request",
+    ),
+    "an encoder without the app's messages": (
+        {"encoder": lambda transcript, body, **how: DIALECT.encoder(transcript, without_messages(body), **how)},
+        "'a value of the app'.* of the app is not in the request",
+    ),
     "a request that is no JSON": (
         {"encoder": each_block(lambda block: [{**block, "at": {1}}])},
         "the request is not JSON",
     ),
     "14 an emitter that raises": ({"emitter": RaisingEmitter}, "the emitter raised KeyError"),
-    "an emitter that writes nothing": ({"emitter": SilentEmitter}, "no part of any stream comes back"),
+    "an emitter that writes nothing": (
+        {"emitter": SilentEmitter},
+        "written by the emitter the answer has other kinds of parts",
+    ),
     "an emitter that hides its drops": ({"emitter": HidingEmitter}, "part 0 of 'a1' changed, and no Drop reports it"),
     "an emitter that forgets results": (
         {"emitter": ForgetfulEmitter},
-        "not as in its document, written by the emitter the answer has other results of the provider: .*; expected ",
+        "written by the emitter the answer has other calls: .*; expected ",
     ),
     "a document without citations": (
         {"emit_resource": without_citations},
@@ -509,6 +570,14 @@ WAYS_BACK = {
     "a document that is not detected": (
         {"detect": lambda document: document.get("type") != "message" and DIALECT.detect(document)},
         "detect does not know the document of the answer",
+    ),
+    "a detection of others": (
+        {"detect": lambda document: isinstance(document.get("type"), str)},
+        "detect knows .*, which is of openai-responses",
+    ),
+    "an HTTP error that is tried in vain": (
+        {"http_error": lambda *response: attrs.evolve(DIALECT.http_error(*response), retryable=True)},
+        r"http_error\(400, \{\}, b''\) can be retried",
     ),
     "a detection of everything": ({"detect": lambda document: True}, r"detect knows \{\}, which is of no dialect"),
     "an HTTP error that may not be retried": (

@@ -13,7 +13,7 @@ import pytest
 from assistant_events import find_problems, fold, reconcile
 from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.messages import MessageStatus
-from assistant_events.testing import conservation, durable, round_trips
+from assistant_events.testing import conservation, durable, exactness, round_trips
 from assistant_events.testing.sample import Sample
 from tests.each import check_each
 
@@ -102,6 +102,11 @@ def keeps_everything(answer):
     conservation.check_nothing_lost(sample)
     conservation.check_numbers(sample)
     conservation.check_places(sample)
+    exactness.check_counts(sample)
+    exactness.check_texts(sample)
+    exactness.check_inputs(sample)
+    exactness.check_early_ends(sample)
+    exactness.check_known_frames(sample)
     round_trips.check_encoder(sample)
 
 

@@ -122,10 +122,10 @@ def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
 
 
 def merged(known: object, value: Any) -> Any:
-    """Return *value* with what *known* has beside it, at every depth of objects."""
+    """Return *value* with what *known* has beside it, at every depth of objects. An empty string replaces nothing."""
     # Any: plain JSON.
     if not (is_object(known) and is_object(value)):
-        return value
+        return known if value == "" and known else value
     return {**known, **{key: merged(known.get(key), each) for key, each in value.items()}}
 
 

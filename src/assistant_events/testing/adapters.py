@@ -21,7 +21,7 @@ from assistant_events.converters import dumps, loads
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import EVENT_TYPES, Event
 from assistant_events.reducer import find_problems, fold, reconcile
-from assistant_events.testing import conservation, round_trips
+from assistant_events.testing import conservation, exactness, foreign, round_trips
 from assistant_events.testing.mutations import mutated
 from assistant_events.testing.sample import MESSAGE_ID, Sample, SampleFrame, require
 from assistant_events.values import ErrorInfo, ErrorKind
@@ -65,9 +65,11 @@ def check_adapter(
     - Output is legal and every step has an end; the durable events alone fold to the same transcript, and survive being
       stored. The fast path gives the same events as the plain one.
     - Each string and number of a frame is in a durable event, or `Dialect.dropped` names it; usage has only numbers
-      of the wire; an opaque string is in the part that was open when it came.
-    - The same bytes give the same transcript, however they are cut, and whatever other decoders read meanwhile.
-    - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before.
+      of the wire; an opaque string is in the part that was open when it came; texts and inputs arrive as written.
+    - The same bytes give the same transcript, however they are cut, and whatever other decoders read meanwhile; so do
+      server-sent events with other line ends and comments, and frames that come twice with the same id.
+    - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before; a
+      body that ends early completes nothing without a finish reason.
     - A stream that is cut anywhere and rejoined gives the transcript of the uncut one: in the same decoder, in a new
       one from all events, from the durable ones, and after the message was closed.
     - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
@@ -78,7 +80,8 @@ def check_adapter(
     - Requests have each text of the result of every call, also of one that failed, once and behind its call, and each
       state that the policy lets go, once; the emitter's stream and the document are read as the same answer, with its
       sources, results and details; histories of other providers, strange documents and HTTP errors never raise.
-    - An HTTP error that may pass can be retried, after the time that it names.
+    - An HTTP error that may pass can be retried, after the time that it names, and one that cannot pass may not;
+      `detect` knows no other dialect that is installed.
 
     Args:
         dialect: What an entry point of the adapter names.
@@ -114,11 +117,11 @@ def check_adapter(
         for trial in trials:
             trial.check(check)
     conservation.check_nothing_shared(trials)
-    round_trips.check_emitted_parts(trials)
-    round_trips.check_foreign_histories(dialect, request)
-    round_trips.check_foreign_streams(dialect)
-    round_trips.check_strange_documents(dialect)
-    round_trips.check_http_error(dialect)
+    foreign.check_foreign_histories(dialect, request)
+    foreign.check_foreign_streams(dialect)
+    foreign.check_strange_documents(dialect)
+    foreign.check_http_error(dialect)
+    foreign.check_detection(dialect)
     repeated: set[object] = set()
     for trial in trials:
         conservation.check_growth(trial, repeated)
@@ -274,7 +277,9 @@ class Trial(Sample):
         """Repeat a frame, or the stream from its start after a frame: nothing raises, and the answer has an end."""
         for start, end in self._frames():
             twice = self.body[:end] + self.body[start:]
-            self.check_damaged(twice, f", the frame of bytes {start} to {end} repeated")
+            where = f", the frame of bytes {start} to {end} repeated"
+            self.check_damaged(twice, where)
+            conservation.check_numbers(self._copy(f"{self.name}{where}", twice))
             self.check_damaged(self.body[:end] + self.body, f", begun again after byte {end}")
 
     def check_checksums(self) -> None:
@@ -392,6 +397,11 @@ class Trial(Sample):
         after = self.check_events(closed, where)
         if after != self.transcript:
             self._check_kept(fold(before), after, where)
+            last, is_shorter = after.last, len(after.messages) < len(self.transcript.messages)
+            require(
+                is_shorter or not isinstance(last, msg.AssistantMessage) or last.error is not None,
+                f"{self.name}{where}: the step is complete, and not as in the whole stream",
+            )
 
     def _check_new_decoder(self, before: Sequence[Event], closed: Sequence[Event], at: int) -> None:
         self._check_replay(before, [self.body], f", rejoined at byte {at} by a new decoder")
@@ -455,7 +465,14 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     conservation.check_numbers,
     conservation.check_places,
     conservation.check_citations,
+    exactness.check_counts,
+    exactness.check_texts,
+    exactness.check_inputs,
+    exactness.check_early_ends,
+    exactness.check_known_frames,
+    exactness.check_lines,
     round_trips.check_encoder,
+    round_trips.check_body,
     round_trips.check_emitter,
     round_trips.check_resource,
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from statistics import median
 from types import FrameType
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.json_fields import Fields, base64_bytes
@@ -33,6 +33,7 @@ from assistant_events.testing.sample import (
     named,
     opaque_strings,
     parts_of,
+    replaced,
     require,
     strings,
 )
@@ -207,14 +208,14 @@ def _is_sum(count: int, details: Sequence[float]) -> bool:
 
 def check_places(sample: Sample) -> None:
     """Change one opaque string of the frames: exactly one part changes, the one that was open when it came."""
-    frames = _documents(sample)
+    frames = sample.payloads
     plain = parts_of(_decoded(sample, frames))
     for text, place in _opaque_strings(plain):
         came = [at for at, (_, payload) in enumerate(frames) if text in strings(payload)]
         if not came:
             continue  # the decoder joined or took it apart
         changed = _changed(text)
-        parts = parts_of(_decoded(sample, [(name, _replaced(payload, text, changed)) for name, payload in frames]))
+        parts = parts_of(_decoded(sample, [(name, replaced(payload, text, changed)) for name, payload in frames]))
         others = [each for each in {**plain, **parts} if plain.get(each) != parts.get(each)]
         where = f"{sample.name}: {_short(text)} of the frame at byte {sample.frames[came[0]].start}"
         require(
@@ -228,14 +229,6 @@ def check_places(sample: Sample) -> None:
             any(not open_then or item & open_then for open_then in opened),
             f"{where} is in {named([place])}; {named(first)} was open",
         )
-
-
-def _documents(sample: Sample) -> list[tuple[str | None, Any]]:
-    # Any: JSON, or the text of a mark.
-    return [
-        (frame.name, frame.payload.decode("utf-8", "replace") if (document := frame.document) is None else document)
-        for frame in sample.frames
-    ]
 
 
 def _decoded(sample: Sample, frames: Sequence[tuple[str | None, Any]]) -> Transcript:
@@ -283,14 +276,6 @@ def _changed(text: str) -> str:
     return f"{text[:at]}{'B' if text[at] == 'A' else 'A'}{text[at + 1 :]}"
 
 
-def _replaced(value: Any, text: str, other: str) -> Any:
-    if isinstance(value, dict):
-        return {key: _replaced(item, text, other) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_replaced(item, text, other) for item in cast("list[object]", value)]
-    return other if value == text else value
-
-
 # -- nothing is shared
 
 
@@ -314,9 +299,9 @@ def check_nothing_shared(samples: Sequence[Sample]) -> None:
 
 
 def _with_other_strings(sample: Sample) -> Sample:
-    frames = _documents(sample)
+    frames = sample.payloads
     for text, _ in _opaque_strings(parts_of(sample.transcript)):
-        frames = [(name, _replaced(payload, text, _changed(text))) for name, payload in frames]
+        frames = [(name, replaced(payload, text, _changed(text))) for name, payload in frames]
     return Sample(sample.dialect, sample.name, sample.written(frames), request=sample.request)
 
 

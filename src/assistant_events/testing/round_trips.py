@@ -1,6 +1,4 @@
-"""
-What is sent and written: requests, streams and documents, of a sample and of other providers' histories, and errors.
-"""
+"""What is sent and written of a sample: requests, streams and documents."""
 
 from __future__ import annotations
 
@@ -16,14 +14,13 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.call_results import NO_ANSWER
-from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.encoded import Encode, Encoded, EncodeMode
 from assistant_events.converters import dumps
 from assistant_events.events import Event
 from assistant_events.history import Drop, DropReason, select
-from assistant_events.reducer import find_problems, fold, reconcile
-from assistant_events.testing.builders import Call, answer, compaction, error, prompt
+from assistant_events.reducer import fold
+from assistant_events.testing.builders import error, prompt
 from assistant_events.testing.sample import (
     MESSAGE_ID,
     Sample,
@@ -37,6 +34,7 @@ from assistant_events.testing.sample import (
 
 _MODEL: Final = "check-1"
 _MARK: Final = "output-of-this-call-{}-{}"
+_OF_APP: Final = "a value of the app"
 _APP_FIELD: Final = {"x-check": {"of": ["the app"]}}
 """A field of the body that no encoder knows."""
 
@@ -46,29 +44,13 @@ _IDS: Final = re.compile(r"(^id|_id|Id)$")
 _SHORT: Final = 5
 """Shorter texts occur in others by chance."""
 
+_MODEL_FIELDS: Final = ("modelId", "model", "agent")
+"""Names of the field with the model, of most wires."""
+
+_MODES: Final[tuple[EncodeMode, ...]] = ("full", "auto")
+
 _OPAQUE: Final = 16
 """Length from which on a string of state is looked for in a request."""
-
-_KINDS: Final[Mapping[int, frozenset[v.ErrorKind]]] = {
-    401: frozenset({v.ErrorKind.AUTH}),
-    403: frozenset({v.ErrorKind.AUTH}),
-    404: frozenset({v.ErrorKind.NOT_FOUND}),
-    429: frozenset({v.ErrorKind.RATE_LIMIT, v.ErrorKind.QUOTA}),
-    500: frozenset({v.ErrorKind.PROVIDER, v.ErrorKind.OVERLOADED}),
-    503: frozenset({v.ErrorKind.OVERLOADED, v.ErrorKind.PROVIDER}),
-}
-"""Kinds of an HTTP error by its status, when its body is empty."""
-
-_DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
-    {},
-    {"error": None},
-    {"error": "no"},
-    {"error": {"message": 1, "code": [], "type": {}}},
-    {"id": 1, "type": "message", "content": [None, 1, {"type": "text"}], "usage": "x"},
-    {"choices": [{}], "candidates": [None], "output": [[]], "steps": {}},
-)
-"""Documents that no provider sends."""
-
 
 # -- requests
 
@@ -78,7 +60,7 @@ def check_encoder(sample: Sample) -> None:
     encode = sample.dialect.encoder
     if encode is None:
         return
-    body = _body(sample)
+    body = app_body(sample)
     own = Sample(sample.dialect, sample.name, sample.body, request=body)
     origin = next((message.origin for message in own.answers), None)
     provider = None if origin is None else origin.provider
@@ -88,7 +70,7 @@ def check_encoder(sample: Sample) -> None:
         marks = {call.call_id: [_MARK.format(at, each) for each in "abc"] for at, call in enumerate(calls)}
         results = [_OUTPUTS[what](call, *marks[call.call_id]) for call in calls]
         events = [*prompt_events("u0"), *own.events, *results, *prompt_events("u9")]
-        encoded = _encoded(sample, encode, events, body, where=what, provider=provider, mode="full")
+        encoded = encode_twice(sample, encode, events, body, where=what, provider=provider, mode="full")
         _check_results(sample, encoded, events, marks, what)
         return encoded, events
 
@@ -99,7 +81,7 @@ def check_encoder(sample: Sample) -> None:
     _check_order(sample, encoded, answered)
     if origin is not None:
         _check_state(sample, encoded, answered, origin)
-    open_calls = _encoded(sample, encode, [*prompt_events("u0"), *own.events], body, provider=provider, mode="full")
+    open_calls = encode_twice(sample, encode, [*prompt_events("u0"), *own.events], body, provider=provider, mode="full")
     unanswered = [drop for drop in open_calls.drops if drop.reason is DropReason.NO_ANSWER]
     repaired = sum([text.count(NO_ANSWER) for text in strings(open_calls.body)])
     reworded = [drop for drop in open_calls.drops if drop.reason is DropReason.REWORDED]
@@ -107,35 +89,35 @@ def check_encoder(sample: Sample) -> None:
         repaired == len(unanswered) or bool(reworded),
         f"{sample.name}: the request has {repaired} calls without a result, and {len(unanswered)} drops for them",
     )
-    _encoded(sample, encode, answered, body, provider=provider, mode="auto")
-    stripped = _encoded(sample, encode, answered, body, provider=provider, mode="full", strip=True)
-    others = _encoded(sample, encode, answered, body, provider="another-provider", mode="full")
-    if origin is not None:
-        for request, target, strip in (
-            (stripped, origin, True),
-            (others, attrs.evolve(origin, provider="another-provider"), False),
-        ):
-            _check_left_out(sample, request, answered, target, strip=strip)
+    encode_twice(sample, encode, answered, body, provider=provider, mode="auto")
+    stripped = encode_twice(sample, encode, answered, body, provider=provider, mode="full", strip=True)
+    if origin is None:
+        return
+    _check_left_out(sample, stripped, answered, origin, strip=True)
+    key = next((name for name in _MODEL_FIELDS if name in body), "model")
+    for mode in _MODES:
+        elsewhere = encode_twice(sample, encode, answered, body, provider="another-provider", mode=mode)
+        _check_left_out(sample, elsewhere, answered, attrs.evolve(origin, provider="another-provider"), strip=False)
+        other = encode_twice(sample, encode, answered, {**body, key: "another-model"}, provider=provider, mode=mode)
+        _check_left_out(sample, other, answered, attrs.evolve(origin, model="another-model"), strip=False)
 
 
-def check_foreign_histories(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
-    """Send the histories of other providers: nothing raises, and every prompt is sent or reported."""
-    # Any: the body of a request, as the app has it.
-    encode = dialect.encoder
+def check_body(sample: Sample) -> None:
+    """Check that what the app puts into the body wins over what an encoder adds, and that its messages are sent."""
+    encode = sample.dialect.encoder
     if encode is None:
         return
-    sample = Sample(dialect, dialect.name, b"", request=request)
-    for name, events in _histories():
-        for mode in ("full", "auto"):
-            found = _encoded(sample, encode, events, _body(sample), where=f", history with {name}", mode=mode)
-            texts = "\x00".join(strings(found.body))
-            for message in fold(events).context():
-                content = message.content if isinstance(message, msg.UserMessage) else ()
-                for text in [each.text for each in content if isinstance(each, v.TextContent)]:
-                    require(
-                        text in texts or any(drop.message_id == message.id for drop in found.drops),
-                        f"{dialect.name}, history with {name}: the prompt {text!r} is neither sent nor reported",
-                    )
+    body, events = app_body(sample), [*prompt_events("u0"), *sample.events, *prompt_events("u9")]
+    made = encode_twice(sample, encode, events, body, mode="full").body
+    for key in made.keys() - body.keys() - _conversation_fields(sample):
+        if isinstance(made[key], str):
+            encode_twice(sample, encode, events, {**body, key: _OF_APP}, mode="full")  # looks for all of the body
+    instructions = {"messages": [{"role": "system", "content": _OF_APP}]}
+    try:
+        sent = encode(fold(events), {**body, **instructions}).body
+    except ValueError:
+        return
+    require(_OF_APP in "\x00".join(strings(sent)), f"{sample.name}: {instructions} of the app is not in the request")
 
 
 def prompt_events(message_id: str) -> list[Event]:
@@ -143,17 +125,21 @@ def prompt_events(message_id: str) -> list[Event]:
     return [prompt(f"prompt {message_id}", message_id=message_id)]
 
 
-def _body(sample: Sample) -> dict[str, Any]:
+def app_body(sample: Sample) -> dict[str, Any]:
     """Return the app's part of the request."""
-    owner = getattr(sample.dialect.encoder, "__self__", None)
-    own: Collection[str] = getattr(owner, "conversation_fields", ())
-    stored: str = getattr(owner, "stored_field", "")
     request = {"model": _MODEL} if sample.request is None else sample.request
-    own = {*own, stored, "messages"}
+    own = _conversation_fields(sample)
     return {**{key: deepcopy(value) for key, value in request.items() if key not in own}, **_APP_FIELD}
 
 
-def _encoded(
+def _conversation_fields(sample: Sample) -> set[str]:
+    owner = getattr(sample.dialect.encoder, "__self__", None)
+    own: Collection[str] = getattr(owner, "conversation_fields", ())
+    stored: str = getattr(owner, "stored_field", "")
+    return {*own, stored, "messages"}
+
+
+def encode_twice(
     sample: Sample,
     encode: Encode,
     events: Sequence[Event],
@@ -164,6 +150,7 @@ def _encoded(
     mode: EncodeMode,
     strip: bool = False,
 ) -> Encoded:
+    """Return a request, after the same conversation has made it twice without a change of what was given."""
     transcript, given = fold(events), deepcopy(body)
     name = f"{sample.name}{where}"
     try:
@@ -248,9 +235,9 @@ def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) ->
         if isinstance(part, msg.ToolPart) and not part.provider_executed:
             said = {"name": part.name, **{".".join(path): leaf for path, leaf in leaves(v.thaw(part.input or {}))}}
         for what, given in said.items():
-            escaped = json.dumps(given, ensure_ascii=False)[1:-1]
+            written = [str(given), *[json.dumps(given, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True)]]
             require(
-                not isinstance(given, str) or given in texts or escaped in texts,
+                not isinstance(given, str) or any(each in texts for each in written),
                 f"{sample.name}: {what} of {named([place])} is not in the request: {given!r:.60}",
             )
 
@@ -330,53 +317,15 @@ def _check_left_out(
     kept = "\x00".join(strings([json.loads(dumps(message)) for message in selected]))
     texts = "\x00".join(strings(encoded.body))
     for message in fold(events).messages:
+        own = strings(v.thaw(message.state)) if isinstance(message, msg.AssistantMessage) else []
+        sealed = [("", "the message", text) for text in own if len(text) >= _OPAQUE]
         for at, part in enumerate(getattr(message, "parts", ())):
-            for key, text in opaque_strings(part, _OPAQUE):
-                require(
-                    key == "id" or text in kept or text not in texts,
-                    f"{sample.name}: the state {text[:40]!r} of part {at} is sent, which the policy does not allow",
-                )
-
-
-def _histories() -> Iterator[tuple[str, list[Event]]]:
-    """Yield conversations of another provider, by what is in them."""
-    state = {"signature": "c2lnbmF0dXJlLW9mLWFub3RoZXI=", "extra": {"deep": [1, None, "x"]}}
-    data = v.MediaContent(media_type="image/png", data=b"\x89PNG")
-    linked = v.MediaContent(media_type="application/pdf", uri="https://example.com/a.pdf")
-    calls = {
-        "calls": [
-            Call("look_up", {"city": "Bonn"}, output="sun"),
-            Call("now", output={"hour": 7}, call_id="a b/c" * 20),
-        ],
-        "failed calls": [Call("look_up", {"city": "Bonn"}, error=error("tool", "no"), output="half")],
-        "open calls": [Call("look_up", {"city": "Bonn"})],
-        "input that is not an object": [Call("look_up", "[1", error=error("invalid-input", "not JSON"))],
-        "calls of the provider": [
-            Call("web_search", {"q": "x"}, output="found", provider_executed=True, state=state, result_state=state)
-        ],
-        "media as a result": [Call("draw", output=[data, linked])],
-        "an empty result": [Call("look_up", output="")],
-    }
-    for name, each in calls.items():
-        yield name, [*prompt_events("u1"), *answer("so", calls=each, state=state), *prompt_events("u2")]
-        yield f"{name} alone", [*prompt_events("u1"), *answer(calls=each)]
-    signed = answer("text", reasoning="thought", text_state=state, reasoning_state=state, state=state)
-    yield "state", [*prompt_events("u1"), *signed, *prompt_events("u2")]
-    yield (
-        "reasoning alone",
-        [*prompt_events("u1"), *answer(reasoning="hm", reasoning_state=state), *prompt_events("u2")],
-    )
-    yield "an empty answer", [*prompt_events("u1"), *answer(), *prompt_events("u2")]
-    yield "a failed answer", [*prompt_events("u1"), *answer("half", error=error()), *prompt_events("u2")]
-    yield "a pause", [*prompt_events("u1"), *answer("wait", finish_reason=v.FinishReason.PAUSE)]
-    yield "a refusal", [*prompt_events("u1"), *answer("no", finish_reason=v.FinishReason.CONTENT_FILTER)]
-    yield "a summary", [*prompt_events("u1"), *answer("a"), *compaction("a summary"), *prompt_events("u2")]
-    yield "an answer first", [*answer("hello"), *prompt_events("u1")]
-    yield "two prompts", [*prompt_events("u1"), *prompt_events("u2")]
-    yield "media in a prompt", [prompt([v.TextContent("see"), data, linked, v.JsonContent({"a": 1})])]
-    yield "nothing but an answer", answer("hello")
-    yield "odd text", [prompt("\x00\u2028\ud83d"), *answer("\ud83d\x00", reasoning="\u2028"), *prompt_events("u2")]
-    yield "nothing", []
+            sealed += [(key, f"part {at}", text) for key, text in opaque_strings(part, _OPAQUE)]
+        for key, holder, text in sealed:
+            require(
+                key == "id" or text in kept or text not in texts,
+                f"{sample.name}: the state {text[:40]!r} of {holder} is sent, which the policy does not allow",
+            )
 
 
 # -- streams
@@ -388,7 +337,7 @@ def check_emitter(sample: Sample) -> None:
     if make is None:
         return
     emitter = make()
-    body = _emitted(emitter, sample.events, sample.name)
+    body = emitted(emitter, sample.events, sample.name)
     read = Sample(sample.dialect, f"{sample.name}, written by the emitter", body, request=sample.request)
     parts, again = parts_of(sample.transcript), parts_of(read.transcript)
     different = [place for place, part in parts.items() if again.get(place) != part]
@@ -399,39 +348,15 @@ def check_emitter(sample: Sample) -> None:
         bool(emitter.drops) or read.transcript == sample.transcript,
         f"{read.name}: another message, and no Drop reports it",
     )
+    if all(call.name for message in sample.answers for call in message.tool_calls):
+        # What everyone reads of an answer comes back, whatever an emitter reports.
+        require(len(sample.answers) == len(read.answers), f"{read.name}: other messages")
+        for expected, found in zip(sample.answers, read.answers, strict=True):
+            _check_alike(_told(expected), _told(found), read.name)
 
 
-def check_emitted_parts(samples: Sequence[Sample]) -> None:
-    """Check that the emitter can write at least some of the parts of the samples."""
-    make = samples[0].dialect.emitter
-    if make is None:
-        return
-    written = False
-    for sample in samples:
-        read = Sample(sample.dialect, sample.name, _emitted(make(), sample.events, sample.name), request=sample.request)
-        parts, again = [
-            [_without_state(part) for part in parts_of(each.transcript).values()] for each in (sample, read)
-        ]
-        written = written or any(part in again for part in parts)
-    has_parts = any(part.type != "opaque" for sample in samples for part in parts_of(sample.transcript).values())
-    require(written or not has_parts, f"{samples[0].dialect.name}: no part of any stream comes back from the emitter")
-
-
-def _without_state(part: msg.Part) -> msg.Part:
-    return attrs.evolve(part, state=v.State())
-
-
-def check_foreign_streams(dialect: Dialect) -> None:
-    """Write the answers of other providers: nothing raises, and what is written is a legal stream."""
-    if dialect.emitter is None:
-        return
-    for name, events in _histories():
-        where = f"{dialect.name}, answer with {name}"
-        body = _emitted(dialect.emitter(), events, where)
-        _check_legal(Sample(dialect, f"{where}, written by the emitter", body).events, where)
-
-
-def _emitted(emitter: EmitterBase, events: Iterable[Event], name: str) -> bytes:
+def emitted(emitter: EmitterBase, events: Iterable[Event], name: str) -> bytes:
+    """Return the stream of *events*."""
     try:
         frames: list[Frame] = []
         for event in events:
@@ -471,7 +396,7 @@ def check_emitted_answer(sample: Sample) -> None:
     make, write, read = sample.dialect.emitter, sample.dialect.emit_resource, sample.dialect.decode_resource
     if make is None or write is None or read is None or not _is_one_answer(sample):
         return
-    body = _emitted(make(), sample.events, sample.name)
+    body = emitted(make(), sample.events, sample.name)
     streamed = Sample(sample.dialect, sample.name, body, request=sample.request).transcript.last
     whole = fold(read(write(sample.answers[0]), MESSAGE_ID, request=sample.request)).last
     assert isinstance(streamed, msg.AssistantMessage)
@@ -485,8 +410,24 @@ def _is_one_answer(sample: Sample) -> bool:
 
 
 def _check_same(expected: msg.AssistantMessage, found: msg.AssistantMessage, where: str) -> None:
-    others = _outline(found)
-    for what, value in _outline(expected).items():
+    _check_alike(_outline(expected), _outline(found), where)
+
+
+def _told(message: msg.AssistantMessage) -> dict[str, object]:
+    """Return what everyone reads of an answer, also of one that failed."""
+    return {
+        "status": (message.status, None if message.error is None else message.error.kind),
+        "kinds of parts": [part.type for part in message.parts if part.type != "opaque"],
+        "text": message.text,
+        "reasoning": message.reasoning,
+        "calls": [(call.name, call.call_id, call.input or call.raw_input, call.status) for call in message.tool_calls],
+        "finish reasons": message.finish_reason,
+        "usage": message.usage,
+    }
+
+
+def _check_alike(expected: Mapping[str, object], others: Mapping[str, object], where: str) -> None:
+    for what, value in expected.items():
         # A document may have texts in another order.
         other, is_text = others[what], isinstance(value, str)
         is_same = sorted(str(other)) == sorted(str(value)) if is_text else other == value
@@ -510,57 +451,3 @@ def _outline(message: msg.AssistantMessage) -> dict[str, object]:
         "state of the message": message.state,
         "run": message.run,
     }
-
-
-def check_strange_documents(dialect: Dialect) -> None:
-    """Read documents that no provider sends: nothing raises, and the answer has an end."""
-    read = dialect.decode_resource
-    if read is None:
-        return
-    for document in _DOCUMENTS:
-        where = f"{dialect.name}: decode_resource({document!r})"
-        try:
-            events = read(document, MESSAGE_ID)
-        except Exception as failure:
-            raise AssertionError(f"{where} raised {failure!r}") from failure
-        _check_legal(events, where)
-        require(bool(events), f"{where} returns no events")
-
-
-def _check_legal(events: Sequence[Event], where: str) -> None:
-    found = find_problems(events)
-    require(not found, f"{where}: {found[0] if found else ''}")
-    left = reconcile(fold(events))
-    require(not left, f"{where}: left open: {', '.join([event.type for event in left])}")
-
-
-def check_http_error(dialect: Dialect) -> None:
-    """Read HTTP errors: nothing raises, and an empty body has the kind of the status."""
-    read = dialect.http_error
-    if read is None:
-        return
-    bodies = (b"", b"\xff\xfe", b"<html>Bad gateway</html>", b"null", b"[]", b'{"error":', *map(_json, _DOCUMENTS))
-    for status in (200, 400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529, 599):
-        for body in bodies:
-            where = f"{dialect.name}: http_error({status}, {{}}, {body!r})"
-            try:
-                found = read(status, {}, body)
-            except Exception as failure:
-                raise AssertionError(f"{where} raised {failure!r}") from failure
-            require(isinstance(found, v.ErrorInfo), f"{where} is {type(found).__name__}, expected an ErrorInfo")
-            require(bool(found.message), f"{where} has no message")
-            expected = _KINDS.get(status)
-            require(
-                body not in (b"", b"null") or expected is None or found.kind in expected,
-                f"{where} is of kind {str(found.kind)!r}, expected {' or '.join(sorted(expected or ()))}",
-            )
-
-    for status in (429, 503):
-        found = read(status, {"retry-after": "7"}, b"")
-        where = f'{dialect.name}: http_error({status}, {{"retry-after": "7"}}, b"")'
-        require(found.retry_after_s == 7, f"{where} may be retried after {found.retry_after_s} s, expected 7 s")
-        require(found.retryable is True, f"{where} has retryable={found.retryable}, expected True")
-
-
-def _json(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document).encode()

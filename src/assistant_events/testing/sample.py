@@ -121,6 +121,25 @@ class Sample:
         size = len(self.body)
         return found + [SampleFrame(start, size, framing.name(payload), payload) for payload in framing.close()]
 
+    @property
+    def payloads(self) -> list[tuple[str | None, Any]]:
+        """The names of the frames, and their payloads: JSON, or the text of a mark."""
+        # Any: plain JSON.
+        return [
+            (frame.name, frame.payload.decode("utf-8", "replace") if (document := frame.document) is None else document)
+            for frame in self.frames
+        ]
+
+    def changed(self, changes: Mapping[int, Mapping[str, str]]) -> Sample:
+        """Return the stream with other strings in some frames, given by the numbers of these."""
+        frames = self.payloads
+        for at, words in changes.items():
+            name, payload = frames[at]
+            for text, other in words.items():
+                payload = replaced(payload, text, other)
+            frames[at] = name, payload
+        return Sample(self.dialect, self.name, self.written(frames), request=self.request)
+
     def written(self, frames: Iterable[tuple[str | None, Fields | str]]) -> bytes:
         """Return a stream of names and payloads."""
         framing = self.decoder().framing
@@ -181,6 +200,16 @@ def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
 def strings(value: object) -> list[str]:
     """Return the strings in JSON."""
     return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
+
+
+def replaced(value: Any, text: str, other: str) -> Any:
+    """Return JSON with *other* in place of each string that is *text*."""
+    # Any: plain JSON.
+    if isinstance(value, dict):
+        return {key: replaced(item, text, other) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [replaced(item, text, other) for item in cast("list[object]", value)]
+    return other if value == text else value
 
 
 def opaque_strings(part: Any, shortest: int) -> Iterator[tuple[str, str]]:

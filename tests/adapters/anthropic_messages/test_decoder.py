@@ -599,6 +599,16 @@ def test_a_delta_before_the_start_of_the_message():
     assert ("Hm", {"i": 0, "signature": "x"}) == (part.text, part.state)
 
 
+def test_an_empty_signature_behind_the_real_one():
+    """
+    It takes nothing away.
+    """
+    body = stream(M(), B(0, "thinking", thinking=""), H(0, "Hm"), S(0, "x"), S(0, ""), X(0), K(), END)
+    [part] = message(body).parts
+
+    assert "x" == part.state["signature"]
+
+
 def test_calls_of_one_index():
     """
     Calls that a transcoder sends under one index are two calls.

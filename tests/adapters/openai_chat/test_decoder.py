@@ -473,6 +473,15 @@ def test_extra_content_in_several_chunks(turned):
     assert {"google": {"thought": True, "s": 1}} == thaw(found.state["extra_content"])
 
 
+def test_an_empty_signature_behind_the_real_one():
+    """
+    It takes nothing away.
+    """
+    signed = [D(content="a", extra_content={"google": {"thought_signature": each}}) for each in ("AVSo", "")]
+
+    assert {"google": {"thought_signature": "AVSo"}} == thaw(message(answer(*signed)).state["extra_content"])
+
+
 def test_opaque_reasoning_is_state():
     """
     Copilot wants back what it has sent (opencode#4468).

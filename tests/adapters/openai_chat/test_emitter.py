@@ -6,10 +6,23 @@ import json
 
 import pytest
 
-from assistant_events import OpaqueReceived, StepEnded, StepStarted, fold
+from assistant_events import OpaqueReceived, StepEnded, StepStarted, fold, testing
 from assistant_events.values import Origin
 
 from .notation import DIALECT, events
+
+
+def test_parallel_calls():
+    """
+    Each has its own number, and the mark comes last.
+    """
+    given = testing.answer(calls=[testing.Call("f", {"a": 1}), testing.Call("g", {"b": 2})])
+    emitter = DIALECT.emitter()
+    *frames, last = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    calls = [call for frame in frames for choice in frame["choices"] for call in choice["delta"].get("tool_calls", ())]
+
+    assert {"f": 0, "g": 1} == {call["function"]["name"]: call["index"] for call in calls if "name" in call["function"]}
+    assert "[DONE]" == last
 
 
 @pytest.mark.parametrize("arguments", ["{}", None, {"city": "Oslo"}, [1], 1], ids=json.dumps)

@@ -282,6 +282,17 @@ def test_calls_and_results():
     assert [] == drops
 
 
+def test_an_input_that_no_writer_of_json_would_write():
+    """
+    It is sent back as it came.
+    """
+    given = '{ "b" : 1.50, "a":"\\u00e9\\/" }'
+    turn = answer(J("", id="call_00001", name="f"), J(given), finish_reason="tool_calls")
+    [_, asked, _], _ = encoded(USER, answered(turn, "one"))
+
+    assert given == asked["tool_calls"][0]["function"]["arguments"]
+
+
 def test_a_signed_call():
     """
     The signature of Gemini is beside its call.

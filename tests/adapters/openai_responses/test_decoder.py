@@ -123,6 +123,15 @@ class TestResponse:
 
         assert {"completed": "tool-calls", "steered": "tool-calls", "cut": "length"} == found
 
+    def test_a_call_that_is_cut_before_its_input(self):
+        """
+        It has no input, so that nothing is run: an empty one is not `{}`.
+        """
+        begun = added(0, type="function_call", id="fc_1", call_id="c1", name="f", arguments="", status="in_progress")
+        [found] = message(stream([begun], end=incomplete("max_output_tokens"))).tool_calls
+
+        assert (None, True) == (found.input, found.settled)
+
     def test_hosted_calls_and_refusals_decide_the_finish(self):
         """
         A call of the provider leaves it at `stop`; a refusal is a `content-filter`.

@@ -265,7 +265,8 @@ class AnthropicMessagesDecoder(DecoderBase):
             elif others(delta, {"type", "estimated_tokens", field}):
                 self.note("unknown-field", "a field of a delta was left out")
         elif kind == "signature_delta":
-            self.recorder.keep(block, {"signature": string(delta, "signature") or ""})
+            # An empty one behind it does not take it away.
+            self.recorder.keep(block, {"signature": delta["signature"]} if string(delta, "signature") else {})
         elif kind == "citations_delta" and (citation := mapping(delta, "citation")):
             self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
         else:

@@ -1,0 +1,201 @@
+"""
+What a stream contains arrives as it was written, and nothing else is read into it.
+
+No expected results are needed: a stream is changed or ended early, and its events are compared with those before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from assistant_events import messages as msg
+from assistant_events.converters import dumps
+from assistant_events.reducer import fold
+from assistant_events.testing.sample import (
+    Path,
+    Place,
+    Sample,
+    leaves,
+    named,
+    parts_of,
+    require,
+    strings,
+)
+from assistant_events.values import thaw
+
+_PLAIN: Final = "Zzyxw"
+_ODD: Final = '  \u00e9\U0001f600\r\n<b>"\\  x\t  '
+"""A text of one word, and one with everything that may be taken away, joined or escaped."""
+
+_INPUT: Final = '{ "b" : 1.50, "a":"\\u00e9\\/", "n":12345678901234567890,"l":[ ] }'
+"""An input of a call that no writer of JSON would write."""
+
+_SHORT: Final = 3
+"""Shorter texts occur in others by chance."""
+
+_TRIED: Final = 30
+"""At how many frames a stream is ended at most."""
+
+_LONGEST: Final = 1 << 14
+"""Bytes of a stream that is fed byte by byte."""
+
+_SSE: Final = b"\n\n"
+"""What is between frames of server-sent events."""
+
+
+def check_texts(sample: Sample) -> None:
+    """Put blanks, line ends and signs into a text that streams: where a plain word arrives, they do too."""
+    tried: set[tuple[str | None, Path]] = set()
+    for at, path, text in _streamed_texts(sample):
+        frame = sample.frames[at]
+        if (frame.name, path) in tried:
+            continue
+        tried.add((frame.name, path))
+        plain, odd = (_texts(sample.changed({at: {text: word}})) for word in (_PLAIN, _ODD))
+        places = [place for place, found in plain.items() if found.count(_PLAIN) == 1]
+        if len(places) == 1:
+            found = odd.get(places[0], "")
+            require(
+                _ODD in found,
+                f"{sample.name}: with {_ODD!r} in {'.'.join(path)} of the frame at byte {frame.start}, "
+                f"{named(places)} has the text {found!r:.200}",
+            )
+
+
+def check_inputs(sample: Sample) -> None:
+    """Put JSON that no writer would write into the input of a call: it is kept and sent as it is, and read exactly."""
+    for message in sample.answers:
+        for call in message.tool_calls:
+            changes = {} if call.input is None else _pieces_of_input(sample, call.raw_input)
+            if not changes or [*thaw(call.input or {}).values()] == [call.raw_input]:
+                continue  # an input of free text has the text under one name
+            changed = sample.changed(changes)
+            [found] = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
+            where = f"{sample.name}: call {call.call_id!r} with the input {_INPUT}"
+            require(found.raw_input == _INPUT, f"{where} has the raw input {found.raw_input}")
+            expected, read = json.dumps(json.loads(_INPUT)), json.dumps(thaw(found.input or {}))
+            require(read == expected, f"{where} is read as {read}, expected {expected}")
+            return
+
+
+def check_early_ends(sample: Sample) -> None:
+    """End the body after a frame: without a reason of the provider nothing less than the whole is complete."""
+    whole = _size(sample.transcript)
+    for frame in sample.frames[: -1 : -(-len(sample.frames) // _TRIED) or 1]:
+        decoder = sample.decoder()
+        events = decoder.feed(sample.body[: frame.end])
+        if decoder.terminal:
+            break
+        transcript = fold([*events, *decoder.close()])
+        last = transcript.last
+        if isinstance(last, msg.AssistantMessage) and len(transcript.messages) == len(sample.transcript.messages):
+            require(
+                last.status is not msg.MessageStatus.COMPLETED
+                or last.raw_finish_reason is not None
+                or _size(transcript) >= whole,
+                f"{sample.name}: the body ends at byte {frame.end}, before the end of the answer, and without a finish "
+                "reason of the provider the step is complete",
+            )
+
+
+def check_counts(sample: Sample) -> None:
+    """Check that usage has no zeros, and details no numbers, that are not under their name in a frame."""
+    named_numbers = {(path[-1:], leaf) for frame in sample.frames for path, leaf in leaves(frame.document)}
+    for message in sample.answers:
+        if message.usage is None:
+            continue
+        details = list(leaves(message.usage.details))
+        zeros = [leaf for _, leaf in details if leaf == 0 and type(leaf) is int]
+        for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"):
+            require(
+                getattr(message.usage, name) != 0 or bool(zeros),
+                f"{sample.name}: usage.{name} is 0, and no count of its details is; a count that is not sent is None",
+            )
+        for path, leaf in details:
+            require(
+                type(leaf) not in (int, float) or (path[-1:], leaf) in named_numbers,
+                f"{sample.name}: usage.details.{'.'.join(path)} is {leaf}, which no frame has under that name",
+            )
+
+
+def check_known_frames(sample: Sample) -> None:
+    """Send a frame twice, where frames have ids: the second one changes nothing."""
+    key = sample.decoder().delta_frames.unique
+    tried: set[object] = set()
+    for frame in sample.frames[:-1]:
+        if not key or frame.shape in tried or key not in (frame.document or {}):
+            continue
+        tried.add(frame.shape)
+        twice = fold(sample.decode([sample.body[: frame.end] + sample.body[frame.start :]]))
+        require(
+            twice == sample.transcript,
+            f"{sample.name}: the frame at byte {frame.start} comes twice with the same {key}, and changes the answer",
+        )
+
+
+def check_lines(sample: Sample) -> None:
+    """Write server-sent events as others do, with a mark at the start, other line ends, comments, and more fields."""
+    if sample.decoder().framing.separator != _SSE:
+        return
+    lines = sample.body.replace(b"\r\n", b"\n")
+    ways = {
+        "a byte order mark": b"\xef\xbb\xbf" + sample.body,
+        "line ends of CR and LF": lines.replace(b"\n", b"\r\n"),
+        "comments": lines.replace(_SSE, _SSE + b": keep-alive\n\n"),
+        "the fields id and retry": lines.replace(b"\ndata:", b"\nid: 7\nretry: 10\ndata:"),
+    }
+    for way, body in ways.items():
+        for size in (len(body) or 1, *([1] if len(body) <= _LONGEST else [])):
+            pieces = [body[at : at + size] for at in range(0, len(body), size)]
+            require(
+                fold(sample.decode(pieces)) == sample.transcript,
+                f"{sample.name}: with {way}, in pieces of {size} bytes, it gives another transcript",
+            )
+
+
+# -- inside
+
+
+def _streamed_texts(sample: Sample) -> Iterator[tuple[int, Path, str]]:
+    """Yield the strings of frames that one text has, and no other frame: number of the frame, path and string."""
+    documents = [frame.document for frame in sample.frames]
+    seen = Counter([text for document in documents for text in strings(document)])
+    texts = _texts(sample).values()
+    for at, document in enumerate(documents):
+        for path, leaf in leaves(document):
+            if not isinstance(leaf, str) or len(leaf) < _SHORT or seen[leaf] > 1:
+                continue
+            if sum([text.count(leaf) for text in texts]) == 1:
+                yield at, path, leaf
+
+
+def _texts(sample: Sample) -> dict[Place, str]:
+    return {
+        place: part.text
+        for place, part in parts_of(sample.transcript).items()
+        if isinstance(part, msg.TextPart | msg.ReasoningPart)
+    }
+
+
+def _pieces_of_input(sample: Sample, whole: str) -> dict[int, dict[str, str]]:
+    """Return what is put in place of the pieces of an input, by frames; nothing when they are not found."""
+    changes: dict[int, dict[str, str]] = {}
+    rest = whole
+    for at, frame in enumerate(sample.frames):
+        found = strings(frame.document)
+        piece = next((text for text in found if text and rest.startswith(text)), None) if rest else None
+        if piece is not None:
+            changes[at] = {piece: "" if changes else _INPUT}
+            rest = rest[len(piece) :]
+        if whole in found:
+            changes[at] = {whole: _INPUT}
+    return {} if rest or len(whole) < _SHORT else changes
+
+
+def _size(transcript: msg.Transcript) -> int:
+    """Return how much content there is."""
+    parts: list[Any] = list(parts_of(transcript).values())
+    return sum([len(dumps(part)) for part in parts])

@@ -1,0 +1,206 @@
+"""
+What comes from elsewhere: conversations of other providers, strange documents, HTTP errors, frames of other dialects.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from assistant_events import messages as msg
+from assistant_events import values as v
+from assistant_events.adapters.dialect import Dialect, dialect_names, load_dialect
+from assistant_events.events import Event
+from assistant_events.reducer import find_problems, fold, reconcile
+from assistant_events.testing.builders import Call, answer, compaction, error, prompt
+from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
+from assistant_events.testing.sample import MESSAGE_ID, Sample, leaves, require, strings
+
+_KINDS: Final[Mapping[int, frozenset[v.ErrorKind]]] = {
+    401: frozenset({v.ErrorKind.AUTH}),
+    403: frozenset({v.ErrorKind.AUTH}),
+    404: frozenset({v.ErrorKind.NOT_FOUND}),
+    429: frozenset({v.ErrorKind.RATE_LIMIT, v.ErrorKind.QUOTA}),
+    500: frozenset({v.ErrorKind.PROVIDER, v.ErrorKind.OVERLOADED}),
+    503: frozenset({v.ErrorKind.OVERLOADED, v.ErrorKind.PROVIDER}),
+}
+"""Kinds of an HTTP error by its status, when its body is empty."""
+
+_DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
+    {},
+    {"error": None},
+    {"error": "no"},
+    {"error": {"message": 1, "code": [], "type": {}}},
+    {"id": 1, "type": "message", "content": [None, 1, {"type": "text"}], "usage": "x"},
+    {"choices": [{}], "candidates": [None], "output": [[]], "steps": {}},
+)
+"""Documents that no provider sends."""
+
+
+# -- conversations
+
+
+def check_foreign_histories(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
+    """Send the histories of other providers: nothing raises, and every prompt is sent or reported."""
+    # Any: the body of a request, as the app has it.
+    encode = dialect.encoder
+    if encode is None:
+        return
+    sample = Sample(dialect, dialect.name, b"", request=request)
+    for name, events in _histories():
+        for mode in ("full", "auto"):
+            found = encode_twice(sample, encode, events, app_body(sample), where=f", history with {name}", mode=mode)
+            texts = "\x00".join(strings(found.body))
+            for message in fold(events).context():
+                content = message.content if isinstance(message, msg.UserMessage) else ()
+                for each in content:
+                    said = each.text if isinstance(each, v.TextContent) else each
+                    require(
+                        _is_in(each, texts) or any(drop.message_id == message.id for drop in found.drops),
+                        f"{dialect.name}, history with {name}: the prompt {said!r:.200} is neither sent nor reported",
+                    )
+
+
+def check_foreign_streams(dialect: Dialect) -> None:
+    """Write the answers of other providers: nothing raises, and what is written is a legal stream."""
+    if dialect.emitter is None:
+        return
+    for name, events in _histories():
+        where = f"{dialect.name}, answer with {name}"
+        body = emitted(dialect.emitter(), events, where)
+        _check_legal(Sample(dialect, f"{where}, written by the emitter", body).events, where)
+
+
+def _histories() -> Iterator[tuple[str, list[Event]]]:
+    """Yield conversations of another provider, by what is in them."""
+    state = {"signature": "c2lnbmF0dXJlLW9mLWFub3RoZXI=", "extra": {"deep": [1, None, "x"]}}
+    data = v.MediaContent(media_type="image/png", data=b"\x89PNG")
+    linked = v.MediaContent(media_type="application/pdf", uri="https://example.com/a.pdf")
+    calls = {
+        "calls": [
+            Call("look_up", {"city": "Bonn"}, output="sun"),
+            Call("now", output={"hour": 7}, call_id="a b/c" * 20),
+        ],
+        "failed calls": [Call("look_up", {"city": "Bonn"}, error=error("tool", "no"), output="half")],
+        "open calls": [Call("look_up", {"city": "Bonn"})],
+        "input that is not an object": [Call("look_up", "[1", error=error("invalid-input", "not JSON"))],
+        "calls of the provider": [
+            Call("web_search", {"q": "x"}, output="found", provider_executed=True, state=state, result_state=state)
+        ],
+        "media as a result": [Call("draw", output=[data, linked])],
+        "an empty result": [Call("look_up", output="")],
+    }
+    for name, each in calls.items():
+        yield name, [*prompt_events("u1"), *answer("so", calls=each, state=state), *prompt_events("u2")]
+        yield f"{name} alone", [*prompt_events("u1"), *answer(calls=each)]
+    signed = answer("text", reasoning="thought", text_state=state, reasoning_state=state, state=state)
+    yield "state", [*prompt_events("u1"), *signed, *prompt_events("u2")]
+    yield (
+        "reasoning alone",
+        [*prompt_events("u1"), *answer(reasoning="hm", reasoning_state=state), *prompt_events("u2")],
+    )
+    yield "an empty answer", [*prompt_events("u1"), *answer(), *prompt_events("u2")]
+    yield "a failed answer", [*prompt_events("u1"), *answer("half", error=error()), *prompt_events("u2")]
+    yield "a pause", [*prompt_events("u1"), *answer("wait", finish_reason=v.FinishReason.PAUSE)]
+    yield "a refusal", [*prompt_events("u1"), *answer("no", finish_reason=v.FinishReason.CONTENT_FILTER)]
+    yield "a summary", [*prompt_events("u1"), *answer("a"), *compaction("a summary"), *prompt_events("u2")]
+    yield "an answer first", [*answer("hello"), *prompt_events("u1")]
+    yield "two prompts", [*prompt_events("u1"), *prompt_events("u2")]
+    json_content = v.JsonContent({"a": "of JSON"})
+    yield "media in a prompt", [prompt([v.TextContent("see"), data, linked, json_content])]
+    alone: Mapping[str, v.Content] = {"data": data, "a link": linked, "JSON": json_content}
+    for name, content in alone.items():
+        yield f"a prompt of {name} alone", [prompt([content])]
+    yield "nothing but an answer", answer("hello")
+    yield "odd text", [prompt("\x00\u2028\ud83d"), *answer("\ud83d\x00", reasoning="\u2028"), *prompt_events("u2")]
+    yield "nothing", []
+
+
+def _is_in(content: v.Content, texts: str) -> bool:
+    """Return whether content of a prompt is among the strings of a request."""
+    if isinstance(content, v.TextContent):
+        return content.text in texts
+    if isinstance(content, v.MediaContent):
+        data = b64encode(content.data or b"").decode().rstrip("=")
+        return bool(data and data in texts) or bool(content.uri and content.uri in texts)
+    return all(str(leaf) in texts for _, leaf in leaves(v.thaw(content.value)))
+
+
+# -- documents and errors
+
+
+def check_strange_documents(dialect: Dialect) -> None:
+    """Read documents that no provider sends: nothing raises, and the answer has an end."""
+    read = dialect.decode_resource
+    if read is None:
+        return
+    for document in _DOCUMENTS:
+        where = f"{dialect.name}: decode_resource({document!r})"
+        try:
+            events = read(document, MESSAGE_ID)
+        except Exception as failure:
+            raise AssertionError(f"{where} raised {failure!r}") from failure
+        _check_legal(events, where)
+        require(bool(events), f"{where} returns no events")
+
+
+def _check_legal(events: Sequence[Event], where: str) -> None:
+    found = find_problems(events)
+    require(not found, f"{where}: {found[0] if found else ''}")
+    left = reconcile(fold(events))
+    require(not left, f"{where}: left open: {', '.join([event.type for event in left])}")
+
+
+def check_http_error(dialect: Dialect) -> None:
+    """Read HTTP errors: nothing raises, and an empty body has the kind of the status."""
+    read = dialect.http_error
+    if read is None:
+        return
+    bodies = (b"", b"\xff\xfe", b"<html>Bad gateway</html>", b"null", b"[]", b'{"error":', *map(_json, _DOCUMENTS))
+    for status in (200, 400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529, 599):
+        for body in bodies:
+            where = f"{dialect.name}: http_error({status}, {{}}, {body!r})"
+            try:
+                found = read(status, {}, body)
+            except Exception as failure:
+                raise AssertionError(f"{where} raised {failure!r}") from failure
+            require(isinstance(found, v.ErrorInfo), f"{where} is {type(found).__name__}, expected an ErrorInfo")
+            require(bool(found.message), f"{where} has no message")
+            expected = _KINDS.get(status)
+            require(
+                body not in (b"", b"null") or expected is None or found.kind in expected,
+                f"{where} is of kind {str(found.kind)!r}, expected {' or '.join(sorted(expected or ()))}",
+            )
+
+    for status in (400, 401, 403, 404, 413, 422):
+        found = read(status, {}, b"")
+        where = f"{dialect.name}: http_error({status}, {{}}, b'')"
+        require(found.retryable is not True, f"{where} can be retried: the same request is refused again")
+    for status in (429, 503):
+        found = read(status, {"retry-after": "7"}, b"")
+        where = f'{dialect.name}: http_error({status}, {{"retry-after": "7"}}, b"")'
+        require(found.retry_after_s == 7, f"{where} may be retried after {found.retry_after_s} s, expected 7 s")
+        require(found.retryable is True, f"{where} has retryable={found.retryable}, expected True")
+
+
+def check_detection(dialect: Dialect) -> None:
+    """Check that `detect` knows none of the first frames and no document of the other dialects that are installed."""
+    detect = dialect.detect
+    if detect is None:
+        return
+    events = answer("Hello", reasoning="hm", calls=[Call("look_up", {"city": "Bonn"})])
+    for other in [load_dialect(name) for name in dialect_names() if name != dialect.name]:
+        if other.emitter is None:
+            continue
+        written = Sample(other, other.name, emitted(other.emitter(), events, other.name))
+        documents = [document for frame in written.frames[:3] if (document := frame.document) is not None]
+        if other.emit_resource is not None:
+            documents.append(other.emit_resource(written.answers[0]))
+        taken = next((document for document in documents if detect(document)), None)
+        require(taken is None, f"{dialect.name}: detect knows {taken!r:.300}, which is of {other.name}")
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document).encode()
