@@ -52,6 +52,9 @@ _MODES: Final[tuple[EncodeMode, ...]] = ("full", "auto")
 _OPAQUE: Final = 16
 """Length from which on a string of state is looked for in a request."""
 
+_OF_MESSAGE: Final = 8
+"""The same of the state of a message, which is ids."""
+
 # -- requests
 
 
@@ -108,10 +111,12 @@ def check_body(sample: Sample) -> None:
     if encode is None:
         return
     body, events = app_body(sample), [*prompt_events("u0"), *sample.events, *prompt_events("u9")]
-    made = encode_twice(sample, encode, events, body, mode="full").body
+    provider = next((message.origin.provider for message in sample.answers), None)
+    made = encode_twice(sample, encode, events, body, provider=provider, mode="full").body
     for key in made.keys() - body.keys() - _conversation_fields(sample):
         if isinstance(made[key], str):
-            encode_twice(sample, encode, events, {**body, key: _OF_APP}, mode="full")  # looks for all of the body
+            # It looks for all of the body.
+            encode_twice(sample, encode, events, {**body, key: _OF_APP}, provider=provider, mode="full")
     instructions = {"messages": [{"role": "system", "content": _OF_APP}]}
     try:
         sent = encode(fold(events), {**body, **instructions}).body
@@ -243,7 +248,7 @@ def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) ->
 
 
 def _check_order(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:
-    """Check that prompts and texts are in the body in their order."""
+    """Check that prompts and texts are in the body in their order, and results in that of their calls."""
     texts = "\x00".join(strings(encoded.body))
     said = [
         part.text
@@ -251,9 +256,17 @@ def _check_order(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> N
         for part in (message.content if isinstance(message, msg.UserMessage) else getattr(message, "parts", ()))
         if isinstance(part, (v.TextContent, msg.TextPart)) and len(part.text) > _SHORT
     ]
-    places = [(texts.find(text), text) for text in said if texts.count(text) == 1]
-    for (before, first), (after, second) in pairwise(places):
-        require(before < after, f"{sample.name}: {second[:40]!r} is in the request before {first[:40]!r}")
+    results = [
+        content.text
+        for part in parts_of(fold(events)).values()
+        for content in (part.output if isinstance(part, msg.ToolPart) and not part.provider_executed else ())
+        if isinstance(content, v.TextContent)
+    ]
+    is_reworded = any(drop.reason is DropReason.REWORDED for drop in encoded.drops)
+    for some in (said, [] if is_reworded else results):
+        places = [(texts.find(text), text) for text in some if texts.count(text) == 1]
+        for (before, first), (after, second) in pairwise(places):
+            require(before < after, f"{sample.name}: {second[:40]!r} is in the request before {first[:40]!r}")
 
 
 def _holders(value: object) -> Iterator[tuple[list[str], object]]:
@@ -318,7 +331,7 @@ def _check_left_out(
     texts = "\x00".join(strings(encoded.body))
     for message in fold(events).messages:
         own = strings(v.thaw(message.state)) if isinstance(message, msg.AssistantMessage) else []
-        sealed = [("", "the message", text) for text in own if len(text) >= _OPAQUE]
+        sealed = [("", "the message", text) for text in own if len(text) >= _OF_MESSAGE]
         for at, part in enumerate(getattr(message, "parts", ())):
             sealed += [(key, f"part {at}", text) for key, text in opaque_strings(part, _OPAQUE)]
         for key, holder, text in sealed:
