@@ -258,8 +258,10 @@ def test_a_lost_answer_that_ends_one_text_and_begins_the_next(open_session, stor
     with pytest.raises(StoreError):
         lost()
     with stream as events:
-        texts = [[part.text for part in session.transcript["a1"].parts] for _ in events]
+        given = [(event, [part.text for part in session.transcript["a1"].parts]) for event in events]
+    texts = [text for _, text in given]
 
+    assert ["one", "two", " three"] == [event.delta for event, _ in given if event.type == "text.delta"]
     assert ["one", "two"] == texts[0]
     assert ["one", "two three"] == texts[-1] == [part.text for part in fold(store.read("s1"))["a1"].parts]
 

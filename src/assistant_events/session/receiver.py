@@ -257,7 +257,9 @@ class StreamReceiver:
         published: list[ev.Record | ev.LiveEvent] = []
         for event in self.pending:
             if not is_durable(event):
-                if not _has_ended(event, stored) and self._projection.apply(event) is Outcome.APPLIED:
+                if _has_ended(event, stored):
+                    passed_on.append(event)
+                elif self._projection.apply(event) is Outcome.APPLIED:
                     passed_on.append(event)
                     published += [event] if isinstance(event, ev.ToolProgress) else []
                 continue
