@@ -490,6 +490,28 @@ def test_damage_inside_of_frames_with_checksums(decoder, is_found):
         check(decoder, body)
 
 
+class Notes(Sound):
+    """
+    Leaves out what it does not know, with a note.
+    """
+
+    def on_event(self, event):
+        if "meta" in event:
+            self.note("odd-meta", "it is not needed")
+        super().on_event({key: value for key, value in event.items() if key != "meta"})
+
+
+def test_what_is_noted_has_to_be_named():
+    """
+    A note alone excuses nothing: an event that is forgotten has one, too.
+    """
+    body = lines({"text": "Hello", "meta": {"id": "x-y-z-1"}}, {"end": "done"})
+
+    check(Notes, body, dropped={"note:odd-meta": ""})
+    with pytest.raises(AssertionError, match=r"meta.id is lost: .* does not name it, nor its note 'note:odd-meta'"):
+        check(Notes, body, dropped={"note:other": ""})
+
+
 def test_what_is_dropped_has_to_be_named():
     """
     A field is dropped by its name, by names that follow each other, at the top alone, or in some frames alone.

@@ -227,6 +227,14 @@ class LosesCitations(AnthropicMessagesDecoder):
         self.recorder.keep = lambda key, state, cited=(), details=None: keep(key, state, (), details or {})
 
 
+class NotesWhatItForgets(AnthropicMessagesDecoder):
+    def _on_delta(self, event, delta):
+        if delta.get("type") == "signature_delta":
+            self.note("unknown-delta", "a delta of an unknown type was left out")
+        else:
+            super()._on_delta(event, delta)
+
+
 class JoinsBlanks(AnthropicMessagesDecoder):
     def _add(self, block, text):
         super()._add(block, re.sub(" +", " ", text) if block.role == "text" else text)
@@ -258,6 +266,10 @@ class ReadsOneKindOfLines(AnthropicMessagesDecoder):
 
 
 FAULTS = {
+    "a signature that is noted and forgotten": (
+        NotesWhatItForgets,
+        "delta.signature is lost: .* `Dialect.dropped` does not name it, nor its note 'note:unknown-delta'",
+    ),
     "blanks that are joined": (JoinsBlanks, "in delta.text of the frame at byte .* has the text"),
     "an input that is unescaped": (TakesUnicodeForAscii, "call '.*' with the input .* has the raw input"),
     "a count that nobody sent": (InventsZeros, "usage.details.cache_read_input_tokens is 0, which no frame has"),

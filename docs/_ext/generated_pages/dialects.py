@@ -14,6 +14,9 @@ def dropped(name: str) -> str:
     """Return what the decoder of a dialect does not keep."""
     lines = ["| field | why |", "|---|---|"]
     for field, reason in load_dialect(name).dropped.items():
+        if (code := field.removeprefix("note:")) != field:
+            lines.append(f"| what has the note `{code}` | {reason} |")
+            continue
         word, _, path = field.rpartition("/")
         where = f", in `{word}`" if word else ", of the frame itself" if path.startswith(".") else ""
         lines.append(f"| `{path.removeprefix('.')}`{where} | {reason} |")

@@ -109,7 +109,8 @@ class Dialect:
         dropped: What the decoder does not keep: the reason by field. A field is its name, or names with dots
             (`usage.total`) that follow each other anywhere in a frame, and covers all that is in it. With a dot before
             it, it is a field of the frame itself; with `word/` before it, it is meant only in frames that have this
-            name, or this text in a field of their own.
+            name, or this text in a field of their own. `note:` before a word makes it the code of notes (`note`) about
+            frames of which nothing has to be kept.
 
     Raises:
         TypeError: The encoder is a class and not its `encode`, or the emitter's class names no decoder.

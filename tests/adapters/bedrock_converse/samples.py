@@ -84,7 +84,7 @@ SAMPLES = {
         B(0, hologram={"beam": [1, 2]}), D(0, hologram={"beam": "wide angle"}), X(0), *text(1, "So.")
     ),
     "unknown delta": answer(T(0, "So"), D(0, hologram={"beam": "wide angle"}), X(0)),
-    "unknown event": stream(M, {"telemetry": {"of": "no interest"}}, *text(0, "Hello"), K(), U()),
+    "unknown event": stream(M, {"telemetry": {"of": True}}, *text(0, "Hello"), K(), U()),
     "overlapping": answer(
         H(0, "one"), T(1, "two"), H(0, " more"), G(0, "EpwCc2lnbmF0dXJl"), T(1, " words"), X(0), X(1)
     ),

@@ -265,8 +265,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             elif others(delta, {"type", "estimated_tokens", field}):
                 self.note("unknown-field", "a field of a delta was left out")
         elif kind == "signature_delta":
-            # An empty one behind it does not take it away.
-            self.recorder.keep(block, {"signature": delta["signature"]} if string(delta, "signature") else {})
+            self.recorder.keep(block, others({"signature": string(delta, "signature") or None}))  # not an empty one
         elif kind == "citations_delta" and (citation := mapping(delta, "citation")):
             self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
         else:

@@ -6,8 +6,6 @@ Types of blocks, deltas and errors: anthropic 2.12.0, `types` and `types/beta` (
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from assistant_events.adapters.errors import ErrorTable, error_of
@@ -131,18 +129,18 @@ def citation_of(fields: Fields) -> Citation:
     )
 
 
-DROPPED: Final[Mapping[str, str]] = MappingProxyType(
+DROPPED: Final = by_word(
     {
-        ".type": "It determines what the event becomes.",
-        "message.type": "A stream is one message.",
-        "role": "Every answer is the assistant's.",
-        "index": "The order of the parts.",
-        "content_block.type": "It determines the class of the part.",
-        "delta.type": "It determines what is added to the part.",
-        "estimated_tokens": "An estimate on the way; the usage counts.",
-        "amazon-bedrock-invocationMetrics": "Its counts repeat those of the usage.",
-        "vertex_event/usage": "Its counts repeat those of the usage.",
-        "ping/cost": "The price that a gateway puts into a frame that keeps the connection open.",
+        "It determines what the event becomes.": ".type",
+        "A stream is one message.": "message.type",
+        "Every answer is the assistant's.": "role",
+        "The order of the parts.": "index",
+        "It determines the class of the part.": "content_block.type",
+        "It determines what is added to the part.": "delta.type",
+        "An estimate on the way; the usage counts.": "estimated_tokens",
+        "Its counts repeat those of the usage.": "amazon-bedrock-invocationMetrics vertex_event/usage",
+        "The price that a gateway puts into a frame that keeps the connection open.": "ping/cost",
+        "Of several results of one call the first counts.": "note:second-result",
     }
 )
 """Fields that the decoder does not keep."""

@@ -104,6 +104,7 @@ ERRORS: Final = ErrorTable(
 DROPPED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "candidates.index": "Only one candidate is kept.",
+        "note:other-candidate": "Only one candidate is kept.",
         "content.role": "Every answer is the model's.",
         "createTime": "The request has it, not the answer.",
         "usageMetadata.candidatesTokenCount": "Of an early chunk; the last counts are the totals.",

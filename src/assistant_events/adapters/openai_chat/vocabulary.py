@@ -93,7 +93,8 @@ DROPPED: Final = by_word(
         "It determines whether a document is a chunk or an answer.": "object",
         "The clock of the server; the store has the time of each event.": "created",
         "Padding against readers of encrypted traffic.": "obfuscation p",
-        "There is one answer; other choices are noted.": "choices.index",
+        "There is one answer; other choices are noted.": "choices.index note:other-choice",
+        "Of several texts of a reasoning the first counts.": "note:other-reasoning",
         "Every answer is the assistant's.": "choices.delta.role choices.message.role",
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
         " chat.completion.done/choices.message text_completion/choices.message",
