@@ -89,6 +89,15 @@ class TestAsking:
         assert (0, f"{WORDS}\n") == (ran.code, ran.out)
         assert "assistant-events: the conversation is kept in assistant-events.db\nI see.\n" == ran.err
 
+    def test_a_store_that_is_slower_than_the_looks_at_the_run(self, run, provider, monkeypatch):
+        """
+        Nothing is looked at before the stream is entered.
+        """
+        monkeypatch.setattr(run_conversation, "_POLL_S", 0.0)
+        ran = run("run", "Count.", "--base-url", provider({"Count.": COUNT}).url)
+
+        assert (0, f"{WORDS}\n") == (ran.code, ran.out)
+
     def test_is_stored(self, run, provider):
         """
         The conversation is in the session `main` of a file in the current folder, without a key.
@@ -519,12 +528,12 @@ class TestTakingUp:
         """
         A signal closes the answer and shows how to resume it, also inside of another program.
         """
-        show = Live.event
+        show, signals = Live.event, [sent]
 
         def shown(live, event):
             show(live, event)
-            if event.type == "text.delta":
-                signal.raise_signal(sent)
+            if event.type == "text.delta" and signals:  # a second one would not wait for the end
+                signal.raise_signal(signals.pop())
 
         monkeypatch.setattr(Live, "event", shown)
         ran = run("run", "Count.", "--background", "--base-url", provider({"Count.": STALLED}).url)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -23,6 +23,7 @@ from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.live import Live
 from assistant_events.clients import ACTIONS, Action, ProviderClient, Report, RunStream, Situation, situation_of
 from assistant_events.clients.recovery import RequestKind
+from assistant_events.errors import LocalProtocolError
 from assistant_events.events import DURABLE_EVENTS
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, UserMessage
 from assistant_events.session import EventStream, Session
@@ -195,21 +196,17 @@ class Conversation:
         self._live.note("the answer before was left open by a process that is gone; it is closed now")
 
     async def _follow(self, session: Session, events: EventStream) -> Exit:
-        watch = asyncio.create_task(self._watch(events))
         try:
             with self._retries_shown():
-                async with events:
+                async with events, self._watched(events):
                     async for event in events:
                         self._show_progress(_report(events))
                         self._live.event(event)
         except asyncio.CancelledError:
             self._live.note("stopped")
-            self._list_actions(_report(events).situation)
+            with suppress(LocalProtocolError):  # before the block there is no run
+                self._list_actions(_report(events).situation)
             raise
-        finally:
-            watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await watch
         self._live.end_line()
         message = session.transcript.get(events.answer.message_id)
         return self._show_end(message if isinstance(message, AssistantMessage) else None, _report(events))
@@ -244,10 +241,22 @@ class Conversation:
         finally:
             set_on_retry_hooks(before)
 
-    async def _watch(self, events: EventStream) -> None:
-        while True:
-            await asyncio.sleep(_POLL_S)
-            self._show_progress(_report(events))
+    @asynccontextmanager
+    async def _watched(self, events: EventStream) -> AsyncGenerator[None]:
+        """Show what happens between two events, too."""
+
+        async def watch() -> None:
+            while True:
+                await asyncio.sleep(_POLL_S)
+                self._show_progress(_report(events))
+
+        task = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
     def _show_progress(self, report: Report) -> None:
         """Show the failures of connections, and that the client recovers."""
