@@ -204,7 +204,7 @@ class Conversation:
                         self._live.event(event)
         except asyncio.CancelledError:
             self._live.note("stopped")
-            with suppress(LocalProtocolError):  # before the block there is no run
+            with suppress(LocalProtocolError):  # before the block nothing runs
                 self._list_actions(_report(events).situation)
             raise
         self._live.end_line()
