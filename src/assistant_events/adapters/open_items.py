@@ -57,6 +57,9 @@ class OpenItem:
 
     parts: list[OpenItem] = attrs.Factory(list["OpenItem"])
 
+    grown: dict[str, list[object]] = attrs.Factory(dict[str, list[object]])
+    """The arrays of `fields` that came in pieces and are its own."""
+
     has_text: bool = False
     """Whether any of its text or its input has come."""
 
@@ -87,7 +90,9 @@ class OpenItem:
 
     def append(self, key: str, items: Collection[object]) -> None:
         """Put items behind those of an array that comes in pieces."""
-        self.fields[key] = [*array(self.fields, key), *items]
+        if self.grown.get(key, ()) is not self.fields.get(key):  # that of a repetition, or none
+            self.grown[key] = self.fields[key] = [*array(self.fields, key)]
+        self.grown[key] += items
 
     def begin_call(self, call_id: str | None, name: str | None, *, provider_executed: bool) -> None:
         """Begin the input of a call, or add to what is known of it. Without an id the call has that of its item."""
