@@ -14,7 +14,7 @@ from assistant_events.session import SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Call, answer, durable, prompt, rewind
 from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
-from tests.session.scripted import ASKS, CUT, HELLO, Provider, Scripted, each, encode, line, receive
+from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, each, encode, line, receive
 
 BODY = {"model": "m"}
 ENDS = line(stop="stop")
@@ -898,6 +898,32 @@ def test_an_edit_behind_an_answer_that_is_asked_for_again(how):
 
 
 CUT_OFF = ConnectionResetError("cut")
+
+
+def test_a_result_before_an_answer_that_begins_again():
+    """
+    A message whose call was answered cannot begin again; nothing of the other answer is added to it.
+    """
+    store = MemoryStore()
+    session, decoder = SyncSession.open(store, "s1"), Scripted("a1")
+    session.prompt("One", message_id="u1")
+    left = decoder.feed(line(lives="r1") + line(call=CALL) + line(say="Hel", said={"k": 1}))
+    session.append(*[event for event in left if event.durable])
+
+    def again():
+        other = SyncSession.open(store, "s1")
+        other.append(*[call.succeed("rain") for call in other.transcript["a1"].tool_calls])
+        yield line(lives="r1")
+        yield line(call={**CALL, "input": {"city": "Rome"}})
+        yield line(say="Yo")
+        yield line(stop="tool-calls")
+
+    client = Provider(again())
+    with pytest.raises(LocalProtocolError, match="message 'a1' cannot begin again: the app has run a call of it"):
+        list(each(session.resume(client, message_id="a1")))
+
+    assert "Hel" == SyncSession.open(store, "s1").transcript["a1"].text
+    assert ["a1"] == client.stopped
 
 
 def test_a_prompt_named_like_a_second_message_of_the_answer():

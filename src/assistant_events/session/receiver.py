@@ -219,6 +219,12 @@ class StreamReceiver:
                     f"message {event.message_id!r} exists already; "
                     "to continue it, pass the message as prior to the decoder; otherwise use another id"
                 )
+            if isinstance(event, ev.StepRestarted):  # what follows belongs to another answer
+                self.give_up()
+                self.ended_by_others = True
+                raise LocalProtocolError(
+                    f"message {event.message_id!r} cannot begin again: the app has run a call of it meanwhile"
+                )
         flags = iter(kept)
         self.pending = [event for event in self.pending if not event.durable or next(flags)]
         self._has_dropped = True
