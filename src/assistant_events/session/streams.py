@@ -95,6 +95,7 @@ class AnswerStream:
                     streamed(live)
                 for event in live:
                     yield event
+                del live  # so that the next events are made where these were
 
     async def _settle(self, receiver: StreamReceiver) -> tuple[Sequence[Event], Iterator[int]] | None:
         """Store what was collected. Return events to give, and the `seq` of the durable ones; `None` at the end."""
