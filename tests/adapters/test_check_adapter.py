@@ -96,6 +96,17 @@ class EndsWithBody(Sound):
             self.finish_step("stop", "done")
 
 
+class EndsWithoutAWord(EndsWithBody):
+    """
+    Has no finish reason either.
+    """
+
+    def on_close(self, error):
+        if error is None:
+            self.ensure_started()
+            self.finish_step("stop")
+
+
 class EndsWhenCut(EndsWithBody):
     """
     Takes a cut for the end of the body.
@@ -180,6 +191,7 @@ def test_a_sound_adapter_passes():
     check(Sound, lines({"text": "Hello"}))
     check(Sound, detect=lambda document: "text" in document)
     check(EndsWithBody)
+    check(EndsWithoutAWord, lines({"text": "Hel"}, {"text": "lo"}))
     check_adapter(Dialect(name="lines", decoder=Sound), [BODY, b""], mutations=5)
 
 

@@ -2,6 +2,7 @@
 `check_adapter` finds the faults that a trial of several dialects planted, each in an adapter that is sound otherwise.
 """
 
+import json
 import re
 from functools import partial
 
@@ -9,13 +10,14 @@ import attrs
 import pytest
 
 from assistant_events import AssistantMessage, ErrorInfo, OpaqueReceived
-from assistant_events.adapters import AwsChunkStream, Sse
+from assistant_events.adapters import AwsChunkStream, Sse, load_dialect
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
 from assistant_events.history import Drop, DropReason
 from assistant_events.testing import check_adapter
 
 from .anthropic_messages.notation import DIALECT, END, B, C, E, H, J, K, M, S, T, X, answer, stream, text, tool
 from .anthropic_messages.samples import CITED, SEARCH, SERVER
+from .openai_chat.samples import SAMPLES as CHAT_SAMPLES
 
 SIGNATURE = "c2lnbmF0dXJl" * 10
 
@@ -623,6 +625,24 @@ def test_each_fault_on_the_way_back_is_found(changes, sentence):
     policy = {"policy": DIALECT.policy} if "encoder" in changes else {}
     with pytest.raises(AssertionError, match=sentence):
         check_adapter(attrs.evolve(DIALECT, **policy, **changes), SAMPLES, mutations=1, every_position=0)
+
+
+def test_an_input_that_is_written_again_in_requests_is_found():
+    """
+    Blanks, escapes and the form of numbers are kept where the wire has inputs as text.
+    """
+    chat = load_dialect("openai-chat")
+
+    def encode(transcript, body, **how):
+        encoded = chat.encoder(transcript, body, **how)
+        for message in encoded.body["messages"]:
+            for call in message.get("tool_calls", ()):
+                call["function"]["arguments"] = json.dumps(json.loads(call["function"]["arguments"]))
+        return encoded
+
+    changed = attrs.evolve(chat, encoder=encode, policy=chat.policy)
+    with pytest.raises(AssertionError, match="is written again in the request"):
+        check_adapter(changed, {"calls": CHAT_SAMPLES["calls by turns"]}, mutations=1, every_position=0)
 
 
 def test_a_fast_path_that_differs_is_found():

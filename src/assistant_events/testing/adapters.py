@@ -467,7 +467,6 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     conservation.check_citations,
     exactness.check_counts,
     exactness.check_texts,
-    exactness.check_inputs,
     exactness.check_early_ends,
     exactness.check_known_frames,
     exactness.check_lines,
@@ -475,6 +474,7 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     round_trips.check_body,
     round_trips.check_emitter,
     round_trips.check_resource,
+    exactness.check_inputs,
 )
 """What is tried on each stream, the fastest first."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from assistant_events import messages as msg
 from assistant_events.converters import dumps
 from assistant_events.reducer import fold
+from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
 from assistant_events.testing.sample import (
     Path,
     Place,
@@ -73,16 +74,23 @@ def check_inputs(sample: Sample) -> None:
             if not changes or [*thaw(call.input or {}).values()] == [call.raw_input]:
                 continue  # an input of free text has the text under one name
             changed = sample.changed(changes)
-            [found] = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
-            where = f"{sample.name}: call {call.call_id!r} with the input {_INPUT}"
+            same = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
+            if len(same) != 1:
+                continue  # a piece of the input was something else, too
+            [found], where = same, f"{sample.name}: call {call.call_id!r} with the input {_INPUT}"
             require(found.raw_input == _INPUT, f"{where} has the raw input {found.raw_input}")
             expected, read = json.dumps(json.loads(_INPUT)), json.dumps(thaw(found.input or {}))
             require(read == expected, f"{where} is read as {read}, expected {expected}")
+            for place, texts in _written(changed):
+                again = [text for text in texts if text != _INPUT and _is_input(text)]
+                require(not again, f"{where} is written again in {place}: {again[:1]}")
             return
 
 
 def check_early_ends(sample: Sample) -> None:
-    """End the body after a frame: without a reason of the provider nothing less than the whole is complete."""
+    """End the body after a frame: on a wire with finish reasons nothing but the whole is complete without one."""
+    if any(message.raw_finish_reason is None for message in sample.answers):
+        return  # the end of the body may be the end of the answer
     whole = _size(sample.transcript)
     for frame in sample.frames[: -1 : -(-len(sample.frames) // _TRIED) or 1]:
         decoder = sample.decoder()
@@ -193,6 +201,34 @@ def _pieces_of_input(sample: Sample, whole: str) -> dict[int, dict[str, str]]:
         if whole in found:
             changes[at] = {whole: _INPUT}
     return {} if rest or len(whole) < _SHORT else changes
+
+
+def _written(sample: Sample) -> Iterator[tuple[str, list[str]]]:
+    """Yield the strings of the request after the sample, of its stream and of its document, by what they are of."""
+    encode, make, write = sample.dialect.encoder, sample.dialect.emitter, sample.dialect.emit_resource
+    if encode is not None:
+        calls = [call for message in sample.answers for call in message.tool_calls]
+        results = [call.succeed("x") for call in calls if not call.provider_executed and not call.settled]
+        events = [*prompt_events("u0"), *sample.events, *results]
+        provider = sample.answers[0].origin.provider
+        request = encode_twice(sample, encode, events, app_body(sample), provider=provider, mode="full").body
+        yield "the request", strings(request)
+    if make is not None:
+        body = emitted(make(), sample.events, sample.name)
+        frames = Sample(sample.dialect, sample.name, body, request=sample.request).frames
+        yield "the emitter's stream", [text for frame in frames for text in strings(frame.document)]
+    if write is not None and len(sample.answers) == 1:
+        yield "the document", strings(write(sample.answers[0]))
+
+
+def _is_input(text: str) -> bool:
+    """Return whether a text is JSON with the content of the input."""
+    if not text.startswith("{"):
+        return False
+    try:
+        return bool(json.loads(text) == json.loads(_INPUT))
+    except ValueError:
+        return False
 
 
 def _size(transcript: msg.Transcript) -> int:
