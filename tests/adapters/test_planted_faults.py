@@ -295,7 +295,7 @@ FAULTS = {
     ),
     "5 lost citations": (spoiling("citations_delta", "citation", lambda _: {}), "citations: delta.citation"),
     "5b citations of the next text": (CitesTheNextText, "is in part|not the transcript of the uncut stream"),
-    "6 added usage": (AddsUsage, r"usage.details has 984, which no frame has|output_tokens is lost"),
+    "6 added usage": (AddsUsage, r"usage.details.output_tokens is 984, which no frame has|output_tokens is lost"),
     "7 a swallowed error": (SwallowsErrors, "error: error.(type|message) is lost"),
     "7b an error that is an end": (EndsErrorsAsIfAllWereWell, "error: error.type is lost"),
     "8 a text that is joined for each delta": (JoinsItsTextAgainAndAgain, "one more takes .* bytes of memory"),

@@ -696,7 +696,9 @@ def test_tokens_are_counted_at_other_platforms():
     assert {"input_tokens": expected} == count(vertex, bare).document
     assert {"input_tokens": expected} == count("/anthropic/v1/messages/count_tokens", body()).document
     assert {"inputTokens": expected} == count(counting, {"input": {"invokeModel": {"body": encoded}}}, AWS).document
-    assert 400 == count(counting, {"input": {"invokeModel": {"body": "e30="}}}, AWS).status
+    for given in ("e30=", "e3", "?", 5, None):
+        refused = count(counting, {"input": {"invokeModel": {"body": given}}}, AWS)
+        assert (400, True) == (refused.status, "x-amzn-errortype" in refused.headers)
     assert "Hi" == asked(provider, "POST", "/anthropic/v1/messages", body(), HEADERS).document["content"][0]["text"]
 
 

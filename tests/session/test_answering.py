@@ -693,8 +693,7 @@ def test_what_others_did_before_the_first_byte_and_pruned(edited):
     def chunks():
         other = SyncSession.open(store, "s1")
         _ = other.edit("u1", "Two", new_message_id="u2") if edited else other.prompt("Two", message_id="u2")
-        other.snapshot()
-        store.prune("s1", other.seq)
+        prune(other, store)
         yield from HELLO
 
     client.answers = [chunks()]
@@ -716,8 +715,7 @@ def test_an_answer_that_others_rewind_in_its_middle_and_prune():
         yield HELLO[0]
         other = SyncSession.open(store, "s1")
         other.edit("u1", "Two", new_message_id="u2")
-        other.snapshot()
-        store.prune("s1", other.seq)
+        prune(other, store)
         yield from ASKS
 
     client.answers = [chunks()]
@@ -738,8 +736,7 @@ def test_an_answer_that_others_began_before_the_first_byte_and_pruned():
     def chunks():
         other = SyncSession.open(store, "s1")
         list(each(other.respond(Provider(HELLO), BODY, message_id="b1")))
-        other.snapshot()
-        store.prune("s1", other.seq)
+        prune(other, store)
         yield from HELLO
 
     client.answers = [chunks()]
@@ -839,8 +836,7 @@ def test_a_message_that_others_fail_and_whose_record_is_pruned():
         yield line(say="Hel")
         other = SyncSession.open(store, "s1")
         other.append(*close_message(other.transcript["a1"], ErrorInfo(kind=ErrorKind.INTERRUPTED, message="gone")))
-        other.snapshot()
-        store.prune("s1", other.seq)
+        prune(other, store)
         yield line(say="lo")
         yield line(stop="stop")
 
@@ -957,6 +953,14 @@ def test_an_edit_between_the_call_of_decode_and_its_block():
     assert ["u1", "a1", "u3"] == ids_of(session)
 
 
+def prune(session, store):
+    """
+    Put a snapshot in the place of all records.
+    """
+    session.snapshot()
+    store.prune("s1", session.seq)
+
+
 def stop(store, *, pruned):
     """
     Stop session `s1` as another writer, whose records are *pruned*.
@@ -964,8 +968,7 @@ def stop(store, *, pruned):
     other = SyncSession.open(store, "s1")
     other.stop()
     if pruned:
-        other.snapshot()
-        store.prune("s1", other.seq)
+        prune(other, store)
 
 
 def test_text_that_comes_while_the_log_is_pruned():
@@ -981,8 +984,7 @@ def test_text_that_comes_while_the_log_is_pruned():
         yield line(say="lo")
         other = SyncSession.open(store, "s1")
         other.prompt("Two", message_id="u2")
-        other.snapshot()
-        store.prune("s1", other.seq)
+        prune(other, store)
         session.refresh()
         yield line(say=" you")
 

@@ -100,7 +100,7 @@ class AnswerStream:
     async def _settle(self, receiver: StreamReceiver) -> tuple[Sequence[Event], Iterator[int]] | None:
         """Store what was collected. Return events to give, and the `seq` of the durable ones; `None` at the end."""
         if receiver.ended_by_others:
-            await self._stop(receiver, self._target or self._cut)
+            await self._stop(receiver, self._target)
             return None
         if not receiver.pending:
             return None if receiver.finished else ((), iter(()))
@@ -115,7 +115,7 @@ class AnswerStream:
 
     @property
     def _target(self) -> object:
-        return None if self._client is None else self._entered().source.target
+        return None if self._client is None else self._entered().source.target or self._cut
 
     async def _stop(self, receiver: StreamReceiver, target: object) -> None:
         """End an answer that others have ended, also at the provider."""

@@ -11,7 +11,7 @@ import re
 import sys
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from statistics import median
 from types import FrameType
@@ -174,21 +174,27 @@ def _is_dropped(sample: Sample, frame: SampleFrame, document: Fields, path: Path
 
 
 def check_numbers(sample: Sample) -> None:
-    """Check that usage has only numbers of the frames, or sums of them."""
-    numbers: set[object] = set()
-    for frame in sample.frames:
-        numbers |= {leaf for _, leaf in leaves(frame.document)}
+    """Check that usage has only numbers of the frames under their names, or sums of them, and no zeros beside."""
+    numbers = {(path[-1:], leaf) for frame in sample.frames for path, leaf in leaves(frame.document)}
+    plain = {leaf for _, leaf in numbers}
     for event in sample.events:
         usage = event.usage if isinstance(event, (StepEnded, StepFailed)) else None
         if usage is None:
             continue
-        details = [leaf for _, leaf in leaves(usage.details) if isinstance(leaf, (int, float))]
-        strange = [each for each in details if each not in numbers]
-        require(not strange, f"{sample.name}: usage.details has {_listed(strange)}, which no frame has")
+        details: list[float] = []
+        for path, leaf in leaves(usage.details):
+            if isinstance(leaf, bool) or not isinstance(leaf, (int, float)):
+                continue
+            details.append(leaf)
+            require(
+                (path[-1:], leaf) in numbers,
+                f"{sample.name}: usage.details.{'.'.join(path)} is {leaf}, which no frame has under that name",
+            )
         for name, count in _counts(usage):
             require(
-                not count or count in numbers or _is_sum(count, details),
-                f"{sample.name}: usage.{name} is {count}, which is neither in a frame nor a sum of its details",
+                count in details if count == 0 else count in plain or _is_sum(count, details),
+                f"{sample.name}: usage.{name} is {count}, which is neither in a frame nor a sum of its details; "
+                "a count that is not sent is None",
             )
 
 
@@ -311,6 +317,21 @@ def _with_other_strings(sample: Sample) -> Sample:
 # -- nothing is read twice
 
 
+def check_known_frames(sample: Sample) -> None:
+    """Send a frame twice, where frames have ids: the second one changes nothing."""
+    key = sample.decoder().delta_frames.unique
+    tried: set[object] = set()
+    for frame in sample.frames[:-1]:
+        if not key or frame.shape in tried or key not in (frame.document or {}):
+            continue
+        tried.add(frame.shape)
+        twice = fold(sample.decode([sample.body[: frame.end] + sample.body[frame.start :]]))
+        require(
+            twice == sample.transcript,
+            f"{sample.name}: the frame at byte {frame.start} comes twice with the same {key}, and changes the answer",
+        )
+
+
 def check_growth(sample: Sample, tried: set[object]) -> None:
     """
     Repeat a frame of each shape: the cost of one more does not grow with those before, nor the memory of a usual one.
@@ -403,10 +424,6 @@ def _sizes(decoder: DecoderBase, body: bytes) -> list[int]:
 def _short(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _listed(values: Iterable[object]) -> str:
-    return ", ".join(map(str, values))
 
 
 def _read(text: str) -> object:

@@ -109,41 +109,6 @@ def check_early_ends(sample: Sample) -> None:
             )
 
 
-def check_counts(sample: Sample) -> None:
-    """Check that usage has no zeros, and details no numbers, that are not under their name in a frame."""
-    named_numbers = {(path[-1:], leaf) for frame in sample.frames for path, leaf in leaves(frame.document)}
-    for message in sample.answers:
-        if message.usage is None:
-            continue
-        details = list(leaves(message.usage.details))
-        zeros = [leaf for _, leaf in details if leaf == 0 and type(leaf) is int]
-        for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"):
-            require(
-                getattr(message.usage, name) != 0 or bool(zeros),
-                f"{sample.name}: usage.{name} is 0, and no count of its details is; a count that is not sent is None",
-            )
-        for path, leaf in details:
-            require(
-                type(leaf) not in (int, float) or (path[-1:], leaf) in named_numbers,
-                f"{sample.name}: usage.details.{'.'.join(path)} is {leaf}, which no frame has under that name",
-            )
-
-
-def check_known_frames(sample: Sample) -> None:
-    """Send a frame twice, where frames have ids: the second one changes nothing."""
-    key = sample.decoder().delta_frames.unique
-    tried: set[object] = set()
-    for frame in sample.frames[:-1]:
-        if not key or frame.shape in tried or key not in (frame.document or {}):
-            continue
-        tried.add(frame.shape)
-        twice = fold(sample.decode([sample.body[: frame.end] + sample.body[frame.start :]]))
-        require(
-            twice == sample.transcript,
-            f"{sample.name}: the frame at byte {frame.start} comes twice with the same {key}, and changes the answer",
-        )
-
-
 def check_lines(sample: Sample) -> None:
     """Write server-sent events as others do, with a mark at the start, other line ends, comments, and more fields."""
     if sample.decoder().framing.separator != _SSE:

@@ -143,7 +143,7 @@ DROPPED: Final = by_word(
         "Of several results of one call the first counts.": "note:second-result",
     }
 )
-"""Fields that the decoder does not keep."""
+"""Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
 
 def detect(document: Fields) -> bool:

@@ -116,7 +116,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Fields that the decoder does not keep."""
+"""Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
 OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "sdk_http_response")
 """Fields of a chunk that the official client has dumped in snake_case."""

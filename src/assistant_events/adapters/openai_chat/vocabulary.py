@@ -107,7 +107,7 @@ DROPPED: Final = by_word(
         "It is the sum of the other counts.": "total_tokens",
     }
 )
-"""Fields that the decoder does not keep."""
+"""Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
 
 def citations_of(annotation: Fields) -> list[Citation]:

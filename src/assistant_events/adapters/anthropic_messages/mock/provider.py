@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
 from typing import Any, ClassVar, Final, cast, final
@@ -26,7 +25,7 @@ from assistant_events.adapters.anthropic_messages.mock.runs import (
     signature_key,
 )
 from assistant_events.adapters.anthropic_messages.mock.validation import check_create, is_thinking
-from assistant_events.adapters.json_fields import array, mapping, string
+from assistant_events.adapters.json_fields import array, base64_bytes, mapping, string
 from assistant_events.mock import bedrock_api, fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.fault_effects import FaultFrames
@@ -155,13 +154,14 @@ class MessagesService(DocumentService[Run]):
     def counted_body(self, call: Call) -> Body:
         """Return the request whose tokens are to be counted: it has no limit of the answer. Raises `ApiError`."""
         body = self.body(call)
-        if call.request.url.path.startswith("/model/"):
-            body = parse_object(b64decode(string(mapping(mapping(body, "input"), "invokeModel"), "body") or ""))
+        if _is_bedrock(call):
+            given = string(mapping(mapping(body, "input"), "invokeModel"), "body")
+            body = parse_object(base64_bytes(given) or b"")
         return {"max_tokens": 1 << 31, "model": Run.MODEL, **body}
 
     def count_document(self, call: Call, tokens: int) -> dict[str, Any]:
         """Return the answer to a request that counts tokens."""
-        return {"inputTokens" if call.request.url.path.startswith("/model/") else "input_tokens": tokens}
+        return {"inputTokens" if _is_bedrock(call) else "input_tokens": tokens}
 
     def model_document(self, name: str) -> dict[str, Any]:
         """Return the document of a model."""
@@ -220,13 +220,17 @@ def _of_path(call: Call) -> dict[str, Any]:
     if model is None or _COUNT in (model, path.rpartition("/")[2]):
         return {}
     found = {"model": _VERSION.sub("", model.rpartition("anthropic.")[2]).replace("@", "-")}
-    is_bedrock = path.startswith("/model/")
-    return {**found, "platform": "bedrock", "stream": path.endswith("-stream")} if is_bedrock else found
+    return {**found, "platform": "bedrock", "stream": path.endswith("-stream")} if _is_bedrock(call) else found
+
+
+def _is_bedrock(call: Call) -> bool:
+    path: str = call.request.scope["path"]
+    return path.startswith(_BEDROCK.partition("{")[0])
 
 
 def _bedrock_error(call: Call, error: ApiError) -> Response:
     """Return the HTTP answer of an error at Bedrock; raise it elsewhere."""
-    if not call.request.url.path.startswith("/model/"):
+    if not _is_bedrock(call):
         raise error
     return bedrock_api.error_response(error)
 
