@@ -222,10 +222,10 @@ def test_the_run_of_a_fragment_is_as_long_as_that_before(monkeypatch):
     run = b"".join([frame(D(2, text("word" * 20)))] * 60)
     for index in range(3):
         made.feed(frame(S(index, mo())) + run.replace(b'"index":2', b'"index":%d' % index) + frame(X(index)))
-    [learner] = made._learners.values()
+    [path] = made._fast_paths.values()
 
     assert 1 == cuts.count(2) < cuts.count(0)
-    assert len(run) <= learner.window < 1.25 * len(run)
+    assert len(run) <= path.learner.window < 1.25 * len(run)
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "without a name"])

@@ -32,7 +32,7 @@ def test_the_bytes_around_the_text():
     """
     A frame that varies in its text has a prefix, with the number of its item, and a suffix.
     """
-    assert (b'{"type":"d","index":12,"delta":{"type":"text","text":', b"}}") == learned(FRAME).bound(12)
+    assert (b'{"type":"d","index":12,"delta":{"type":"text","text":', b"}}\n") == learned(FRAME).bound(12)
 
 
 def test_a_number_after_the_text():
@@ -42,7 +42,7 @@ def test_a_number_after_the_text():
     made = learned(b'{"type":"d","delta":{"text":"a"},"index":3}')
 
     assert made.exact
-    assert (b'{"type":"d","delta":{"text":', b'},"index":12}') == made.bound(12)
+    assert (b'{"type":"d","delta":{"text":', b'},"index":12}\n') == made.bound(12)
 
 
 def test_a_frame_with_more_gaps():
@@ -143,7 +143,7 @@ def test_lists_in_the_path():
         DeltaFrames(constant=("role",)),
     )
 
-    assert (b'{"choices":[{"role":"x","delta":{"content":', b"}}]}") == made.bound(0)
+    assert (b'{"choices":[{"role":"x","delta":{"content":', b"}}]}\n") == made.bound(0)
 
 
 TEACHES_NOTHING = {

@@ -21,6 +21,8 @@ from .openai_chat.samples import SAMPLES as CHAT_SAMPLES
 
 SIGNATURE = "c2lnbmF0dXJl" * 10
 
+UNAVAILABLE = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+
 SAMPLES = {
     "thinking": answer(
         *(B(0, "thinking", thinking="", signature=""), H(0, "Let me"), H(0, " look"), S(0, SIGNATURE), X(0)),
@@ -47,6 +49,12 @@ SAMPLES = {
     ),
     "refusal": stream(M(), *text(0, "Well"), K("refusal"), END),
     "length": stream(M(usage={"input_tokens": 431}), *text(0, "On and"), K("max_tokens", {"output_tokens": 977}), END),
+    "a failed search": answer(
+        *tool(0, input='{"query":"q"}', **SERVER),
+        B(1, "web_search_tool_result", tool_use_id="srvtoolu_1", content=UNAVAILABLE),
+        X(1),
+        *text(2, "Nothing was found."),
+    ),
     "usage on the way": stream(
         M(usage={"input_tokens": 431, "output_tokens": 7}), *text(0, "On"), K(usage={"output_tokens": 977}), END
     ),
@@ -263,6 +271,17 @@ class BareSse(Sse):
         return super().feed(data.replace(b"\r\n", b""))
 
 
+class TakesErrorsForResults(AnthropicMessagesDecoder):
+    def _on_start(self, index, fields):
+        content = fields.get("content")
+        super()._on_start(index, {**fields, "content": [content]} if isinstance(content, dict) else fields)
+
+
+class TakesEveryCountForTheLast(AnthropicMessagesDecoder):
+    def _usage_so_far(self, *, partial):
+        return super()._usage_so_far(partial=False)
+
+
 class ReadsOneKindOfLines(AnthropicMessagesDecoder):
     framing = BareSse
 
@@ -279,6 +298,11 @@ FAULTS = {
         TakesAnyEndForAnEnd,
         "without a finish reason of the provider the step is complete",
     ),
+    "a failure that is a result": (
+        TakesErrorsForResults,
+        "a failed search: content_block.content.type .* neither a call nor the answer has failed",
+    ),
+    "counts of a cut that look like all": (TakesEveryCountForTheLast, "cut at byte .* their details have no `partial`"),
     "other line ends": (ReadsOneKindOfLines, "with line ends of CR and LF, in pieces of .* another transcript"),
     "1 a lost signature": (spoiling("signature_delta", "signature", lambda _: ""), "thinking: delta.signature is lost"),
     "1b a short signature": (

@@ -441,7 +441,7 @@ class DecoderBase(FrameReader):
         facts: dict[str, Any] = self.step_details.get(level, {}) if level else self.step_details
         if learn(facts, fields, own):
             self.step_details |= {level: facts} if level else {}
-            self._learners.clear()
+            self._fast_paths.clear()
 
     def facts(self) -> StepFacts:
         """Return the facts that each end of the step has: usage, `remote_run`, `step_state` and `step_details`."""
@@ -529,6 +529,8 @@ class DecoderBase(FrameReader):
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
         if not self.terminal and (self._hops.is_first or self.recorder.started):
+            if self._usage is not None:
+                self._usage = {**self._usage, "partial": True}  # what came of it before the end is not all
             self.fail_step(self.interruption() if error is None else error)
 
     def _break(self, failure: Exception) -> None:

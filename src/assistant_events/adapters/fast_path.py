@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from assistant_events.adapters.frame_templates import AS_LINE, FramePattern, TemplateLearner
+from assistant_events.adapters.frame_templates import AS_LINE, FramePattern, FrameTemplate, TemplateLearner
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
@@ -41,20 +41,10 @@ _QUOTE = ord('"')
 
 class DeltaFastPath:
     """
-    An open fragment, and the frames that continue it. Made by `DecoderBase.offer_fast_path`.
+    What is open, and the frames of one kind that continue it. Made by `DecoderBase.offer_fast_path`.
 
     Args:
-        message_id: Id of the message.
-
-        learner: What has learned the template of these frames.
-
-        number: Number of the item; 0 for wires without numbers.
-
-        fragment: What the frames continue, or what opens it when the first of them comes.
-
         frame_ids: Ids of the frames that came, for wires that have them.
-
-        texts: A list that gets the text of each frame, for adapters that need to know how it was cut.
     """
 
     __slots__ = (
@@ -70,6 +60,7 @@ class DeltaFastPath:
         "_pattern",
         "_read",
         "_tail",
+        "_template",
         "_texts",
         "_varies",
         "fragment",
@@ -79,52 +70,67 @@ class DeltaFastPath:
         "number",
         "prefix",
         "stopped",
-        "template",
     )
 
-    def __init__(
-        self,
-        message_id: str,
-        learner: TemplateLearner,
-        number: int,
-        fragment: Continued,
-        *,
-        frame_ids: set[bytes],
-        texts: list[Any] | None = None,
-    ) -> None:
-        # Any: an adapter may keep items of its own in the list.
-        template = learner.template
-        assert template is not None, "only what was learned is offered"
-        self.learner = learner
-        self.template = template
-        self.number = number
-        self.fragment = fragment
-        self._message_id = message_id
-        self._buffer: Buffer[str] | None = None
-        self._mark = 0
-        if not callable(fragment):
-            self._continue(fragment)
+    framed: bool
+    """Whether the bytes around a payload are known. A JSON string holds no line end, so what matches is a frame."""
+
+    head: bytes
+    """The bytes of a frame before its first gap; of a line, where the bytes around a payload are not known."""
+
+    prefix: bytes
+    """The same of a payload."""
+
+    stopped: bool
+    """Whether another frame came after the last run, which need not be tried again."""
+
+    def __init__(self, frame_ids: set[bytes]) -> None:
+        self.learner = TemplateLearner()
+        self.fragment: Continued | None = None
+        self.number = -1
+        self._template: FrameTemplate | None = None
         self._ids = frame_ids
-        self._last: bytes | None = None
-        learner.size = 0
-        self.stopped = False
-        """Whether another frame came after the last run, which need not be tried again."""
-
-        self._texts = texts
         self._read = string_reader()
-        self._varies = not template.exact
-        self._pattern: FramePattern | None = None
-        self.prefix, suffix = template.bound(number)
-        """The bytes of a payload before its first gap."""
 
-        self.framed = template.around is not None
-        """Whether the bytes around a payload are known. A JSON string holds no line end, so what matches is a frame."""
+    def continue_with(self, message_id: str, number: int, fragment: Continued, texts: list[Any] | None) -> None:
+        """
+        Expect frames that continue a fragment, as long as they do, by the template that was learned.
 
-        before, after = self._around = template.around or AS_LINE
-        self.head = before + self.prefix
-        """The same of a frame; of a line, where the bytes around a payload are not known."""
+        Args:
+            message_id: Id of the message.
 
-        self._tail = suffix + after
+            number: Number of the item; 0 for wires without numbers.
+
+            fragment: What the frames continue, or what opens it when the first of them comes.
+
+            texts: A list that gets the text of each frame, for adapters that need to know how it was cut.
+        """
+        # Any: an adapter may keep items of its own in the list.
+        template = self.learner.template
+        assert template is not None, "only what was learned is offered"
+        if template is self._template and self.is_for(number, fragment):
+            self._mark = self._length
+            return
+        if template is not self._template or number != self.number:
+            self._template = template
+            self._around = template.around or AS_LINE
+            self._varies = not template.exact
+            self._pattern: FramePattern | None = None
+            self.framed = template.around is not None
+            self.number = number
+            self.head, self._tail = template.bound(number)
+            self.prefix = self.head[len(self._around[0]) :]
+        self._message_id = message_id
+        self._texts = texts
+        self._last: bytes | None = None
+        self.learner.size = 0
+        self.stopped = False
+        if callable(fragment):
+            self.fragment = fragment
+            self._buffer: Buffer[str] | None = None
+            self._mark = 0
+        else:
+            self._continue(fragment)
 
     def take(self, frame: bytes) -> Event | None:
         """
@@ -209,13 +215,9 @@ class DeltaFastPath:
         """Whether the fragment is open; else the next frame opens it."""
         return self._buffer is not None
 
-    def is_for(self, learner: TemplateLearner, number: int, fragment: Continued) -> bool:
-        """Return whether it was made for frames of this kind that continue this fragment."""
-        return self.fragment is fragment and self.template is learner.template and self.number == number
-
-    def resume(self) -> None:
-        """Go on after frames that were decoded in full."""
-        self._mark = self._length
+    def is_for(self, number: int, fragment: Continued) -> bool:
+        """Return whether frames that continue this fragment are expected, or were last."""
+        return self.fragment is fragment and self.number == number
 
     def was_used(self) -> bool:
         """Return whether frames matched since it was made or resumed, or since the last call."""
@@ -261,7 +263,8 @@ class DeltaFastPath:
                 return None  # most frames of other kinds
             delta = self._read_varied(frame)
             if delta:
-                self.template.exact, self._varies = False, True
+                assert self._template is not None, "it has matched"
+                self._template.exact, self._varies = False, True
             return delta
         delta = self._read(literal)
         # What may be around a string are line ends. ASCII without escapes leaves no room for them.
@@ -289,7 +292,8 @@ class DeltaFastPath:
         return delta
 
     def _bind(self) -> FramePattern:
-        pattern = self._pattern = self.template.pattern(self.number)
+        assert self._template is not None, "frames are expected"
+        pattern = self._pattern = self._template.pattern(self.number)
         return pattern
 
     def _append_run(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int]:

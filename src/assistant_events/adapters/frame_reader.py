@@ -22,7 +22,6 @@ from assistant_events.adapters.frame_templates import (
     FrameTemplate,
     Learned,
     Path,
-    TemplateLearner,
 )
 from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
@@ -87,7 +86,7 @@ class FrameReader(ABC):
         self._left: DeltaFastPath | None = None
         """The fast path that the frame being decoded did not match; `None` when there was none."""
 
-        self._learners: dict[Hashable, TemplateLearner] = {}
+        self._fast_paths: dict[Hashable, DeltaFastPath] = {}
         self._name_read = False
         self._piece = min(_PIECE, self.max_frame_bytes)
         """How many bytes are taken at once; a frame inside is not too long."""
@@ -207,33 +206,22 @@ class FrameReader(ABC):
             return
         if not callable(fragment) and (fragment.held or fragment.kind not in DELTAS):
             return
-        left, payload = self._left, self.payload or b""
+        payload = self.payload or b""
         if event is not None:
             number = self.delta_frames.number_in(event)
         # Frames without a number are of another item than those with 0.
         key, number = (kind, number is None), number or 0
         if not 0 <= number < NUMBER_LIMIT or (event is not None and not payload):
             return
-        learner = self._learners.get(key)
+        fast = self._fast_paths.get(key)
         if event is not None:
-            if learner is None:
-                learner = self._learners[key] = TemplateLearner()
-            if learner.template is None or (left is not None and left.is_for(learner, number, fragment)):
-                learner.observe(lambda: self._learn_frame(payload, event, path))
-        if learner is None or learner.template is None:
-            return
-        if left is not None and left.is_for(learner, number, fragment):
-            left.resume()
-            self._fast_path = left
-            return
-        self._fast_path = DeltaFastPath(
-            self.recorder.message_id,
-            learner,
-            number,
-            fragment,
-            frame_ids=self.frame_ids,
-            texts=texts,
-        )
+            if fast is None:
+                fast = self._fast_paths[key] = DeltaFastPath(self.frame_ids)
+            if fast.learner.template is None or (fast is self._left and fast.is_for(number, fragment)):
+                fast.learner.observe(lambda: self._learn_frame(payload, event, path))
+        if fast is not None and fast.learner.template is not None:
+            fast.continue_with(self.recorder.message_id, number, fragment, texts)
+            self._fast_path = fast
 
     def catch_up(self) -> None:
         """Hand the counted fields of the last frame on the fast path to `on_skipped`, before they are read."""

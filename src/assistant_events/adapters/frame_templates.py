@@ -197,7 +197,8 @@ class FrameTemplate:
             else:
                 self._gaps.append(gap)
                 self._literals.append(literal)
-        self._suffix = b"".join(self._literals[1:])
+        before, after = around or AS_LINE
+        self._head, self._tail = before + self._literals[0], b"".join([*self._literals[1:], after])
         self._patterns: dict[int, FramePattern] = {}
         """What matches frames, by the digits of the number of their item; constants have `_NUMBER_MARK` for it."""
 
@@ -230,13 +231,13 @@ class FrameTemplate:
 
     def bound(self, number: int) -> tuple[bytes, bytes]:
         """
-        Return the bytes of a payload before the first gap, and the constant ones after it without the other gaps.
+        Return the bytes of a frame before the first gap, and the constant ones after it without the other gaps.
 
         Args:
             number: Number of the item, which stays the same while its fragment is open.
         """
         item = b"%d" % number
-        return self._literals[0].replace(_NUMBER_MARK, item), self._suffix.replace(_NUMBER_MARK, item)
+        return self._head.replace(_NUMBER_MARK, item), self._tail.replace(_NUMBER_MARK, item)
 
     def pattern(self, number: int) -> FramePattern:
         """

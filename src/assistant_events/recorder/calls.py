@@ -472,8 +472,11 @@ def parse_input(text: str) -> tuple[JsonObject | None, str]:
     if not text or text.isspace():
         return JsonObject({}), ""
     try:
-        # The UTF-8 of a `str` would stay in it; one with half of a surrogate pair has none.
-        value = read_json(text if has_surrogates(text) else text.encode())
+        try:
+            data: bytes | str = text.encode()  # the reader would keep the UTF-8 of a `str` in it
+        except UnicodeEncodeError:
+            data = text  # it has half of a surrogate pair
+        value = read_json(data)
     except JsonError as error:
         return None, f"the input is {error}"
     if type(value) is not dict:

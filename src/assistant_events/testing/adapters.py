@@ -65,11 +65,12 @@ def check_adapter(
     - Output is legal and every step has an end; the durable events alone fold to the same transcript, and survive being
       stored. The fast path gives the same events as the plain one.
     - Each string and number of a frame is in a durable event, or `Dialect.dropped` names it; usage has only numbers
-      of the wire; an opaque string is in the part that was open when it came; texts and inputs arrive as written.
+      of the wire; an opaque string is in the part that was open when it came; texts and inputs arrive as written; what
+      the provider calls failed has failed.
     - The same bytes give the same transcript, however they are cut, and whatever other decoders read meanwhile; so do
       server-sent events with other line ends and comments, and frames that come twice with the same id.
     - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before; a
-      body that ends early completes nothing without a finish reason.
+      body that ends early completes nothing without a finish reason; counts that are not the last ones are `partial`.
     - A stream that is cut anywhere and rejoined gives the transcript of the uncut one: in the same decoder, in a new
       one from all events, from the durable ones, and after the message was closed.
     - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
@@ -465,9 +466,11 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     conservation.check_numbers,
     conservation.check_places,
     conservation.check_citations,
+    conservation.check_failures,
     conservation.check_known_frames,
     exactness.check_texts,
     exactness.check_early_ends,
+    exactness.check_counts_of_cuts,
     exactness.check_lines,
     round_trips.check_encoder,
     round_trips.check_body,

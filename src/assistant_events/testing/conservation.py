@@ -52,7 +52,10 @@ _MEASURED_FRAMES: Final = 15
 _SAVED: Final = 1.5
 """A fast path saves more than this. Where none was learned, the framing alone makes the plain one dearer."""
 
-_COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+
+_FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure)$", re.IGNORECASE)
+"""Ends of a status or an outcome without success."""
 
 _OF_SOURCES: Final = re.compile("citation|annotation", re.IGNORECASE)
 _SOURCES: Final = {"url": "url", "uri": "url", "title": "title", "cited_text": "cited_text"}
@@ -103,6 +106,32 @@ def check_citations(sample: Sample) -> None:
                 name is None or not leaf or leaf in [getattr(each, name) for each in part.citations],
                 f"{sample.name}: {'.'.join(path)} of the state of {named([place])} is in no citation: {_short(leaf)}",
             )
+
+
+def check_failures(sample: Sample) -> None:
+    """Check that a call or the answer has failed where a frame calls something failed."""
+    for message in sample.answers:
+        if message.error is not None or any(call.error is not None for call in message.tool_calls):
+            return
+    for frame in sample.frames:
+        for path, leaf in leaves(frame.document or {}):
+            require(
+                not _is_failure(path, leaf) or bool(_notes(sample, frame)),
+                f"{sample.name}: {'.'.join(path)} of the frame at byte {frame.start} is {_short(leaf)}, and neither a "
+                "call nor the answer has failed",
+            )
+
+
+def _is_failure(path: Path, leaf: object) -> bool:
+    if path[-1] == "is_error":
+        return leaf is True
+    if not isinstance(leaf, str):
+        return False
+    return (
+        leaf.endswith("_error")
+        if path[-1] == "type"
+        else path[-1] in ("status", "outcome") and bool(_FAILED.search(leaf))
+    )
 
 
 def _notes(sample: Sample, frame: SampleFrame) -> set[str]:
@@ -199,7 +228,7 @@ def check_numbers(sample: Sample) -> None:
 
 
 def _counts(usage: Usage) -> Iterator[tuple[str, int]]:
-    for name in _COUNTS:
+    for name in COUNTS:
         count: int | None = getattr(usage, name)
         if count is not None:
             yield name, count

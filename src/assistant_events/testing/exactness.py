@@ -14,6 +14,7 @@ from typing import Any, Final
 from assistant_events import messages as msg
 from assistant_events.converters import dumps
 from assistant_events.reducer import fold
+from assistant_events.testing.conservation import COUNTS
 from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
 from assistant_events.testing.sample import (
     Path,
@@ -25,7 +26,7 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import thaw
+from assistant_events.values import ErrorInfo, ErrorKind, thaw
 
 _PLAIN: Final = "Zzyxw"
 _ODD: Final = '  \u00e9\U0001f600\r\n<b>"\\  x\t  '
@@ -42,6 +43,8 @@ _TRIED: Final = 30
 
 _LONGEST: Final = 1 << 14
 """Bytes of a stream that is fed byte by byte."""
+
+_CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
 
 _SSE: Final = b"\n\n"
 """What is between frames of server-sent events."""
@@ -109,6 +112,26 @@ def check_early_ends(sample: Sample) -> None:
             )
 
 
+def check_counts_of_cuts(sample: Sample) -> None:
+    """Cut the stream after a frame: counts that are not those of the whole have `partial` in their details."""
+    if any(message.error is not None for message in sample.answers):
+        return
+    whole = [_counts(message) for message in sample.answers]
+    for frame in sample.frames[: -1 : -(-len(sample.frames) // _TRIED) or 1]:
+        decoder = sample.decoder()
+        events = decoder.feed(sample.body[: frame.end])
+        if decoder.terminal:
+            break
+        last = fold([*events, *decoder.close(_CUT)]).last
+        if not isinstance(last, msg.AssistantMessage) or last.error is None or last.usage is None:
+            continue
+        require(
+            _counts(last) in whole or bool(last.usage.details.get("partial")),
+            f"{sample.name}: cut at byte {frame.end}, the step has counts that are not those of the whole, and "
+            "their details have no `partial`",
+        )
+
+
 def check_lines(sample: Sample) -> None:
     """Write server-sent events as others do, with a mark at the start, other line ends, comments, and more fields."""
     if sample.decoder().framing.separator != _SSE:
@@ -130,6 +153,11 @@ def check_lines(sample: Sample) -> None:
 
 
 # -- inside
+
+
+def _counts(message: msg.AssistantMessage) -> dict[str, object]:
+    usage = message.usage
+    return {} if usage is None else {name: getattr(usage, name) for name in COUNTS}
 
 
 def _streamed_texts(sample: Sample) -> Iterator[tuple[int, Path, str]]:

@@ -228,6 +228,18 @@ def test_places_of_the_usage(body):
     assert (3, 4) == (usage.input_tokens, usage.output_tokens)
 
 
+def test_counts_of_a_cut():
+    """
+    vLLM sends the counts so far with each chunk: after a cut they are not all. With the reason to finish they are.
+    """
+    counted = [D(content="a", chunk={"usage": {"completion_tokens": at}}) for at in range(1, 6)]
+    cut = message(stream(*counted))
+    whole = message(stream(*counted, F()))
+
+    assert Usage(output_tokens=5, details={"completion_tokens": 5, "partial": True}) == cut.usage
+    assert Usage(output_tokens=5, details={"completion_tokens": 5}) == whole.usage
+
+
 def test_usage_of_the_last_of_many_equal_frames():
     """
     The counts of frames on the fast path are read, too.

@@ -88,7 +88,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             return
         self._model = self._model or string(event, "modelVersion") or None
         if learn(self.step_state, {key: string(event, key) or None for key in words.OF_RESPONSE}):
-            self._learners.clear()  # learned frames have the old values, which would count again
+            self._fast_paths.clear()  # learned frames have the old values, which would count again
         self._keep_counts(mapping(event, "usageMetadata"))
         learn(self.step_details, event, _FRAME)
         if mappings(event, "candidates") or "responseId" in event:

@@ -30,7 +30,8 @@ _TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _THOUGHT_KEYS = frozenset({"type", "signature", *vocabulary.SUMMARIES})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
 _ARGUMENTS = ("arguments", "partial_arguments")
-_CALL_KEYS = frozenset({"type", "id", "name", "signature", *_ARGUMENTS, *vocabulary.DETAILS})
+_USUAL_CALL_KEYS = frozenset({"type", "id", "name", "arguments"})
+_CALL_KEYS = _USUAL_CALL_KEYS.union({"signature"}, _ARGUMENTS, vocabulary.DETAILS)
 _UNKNOWN_DELTA = "a delta of an unknown type was kept raw"
 _UNREAD = "the input came in deltas of an unknown type"
 _RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *vocabulary.DETAILS})
@@ -452,6 +453,8 @@ class CallStep(StepDecoder):
             self._read_arguments(key, fields[key])
         if not given:
             self._add(None)
+        if fields.keys() <= _USUAL_CALL_KEYS:
+            return  # as nearly always
         state = {key: fields[key] for key in vocabulary.DETAILS if isinstance(fields.get(key), str)}
         if signature := string(fields, "signature"):
             state["signature"] = signature
@@ -487,7 +490,7 @@ class CallStep(StepDecoder):
             text,
             key=self,
             provider_executed=self.provider_executed,
-            state={} if self.type == "function_call" else {"type": self.type},
+            state=NO_STATE if self.type == "function_call" else {"type": self.type},
             input=arguments,
         )
 
