@@ -9,6 +9,7 @@ import pytest
 from assistant_events import Origin, fold
 from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.testing import Call, answer, check_adapter
+from assistant_events.testing.sample import Sample
 from tests.fuzz.seeds import samples
 
 from .bedrock_converse.notation import REQUEST
@@ -28,6 +29,17 @@ def test_samples_hold_what_every_adapter_must(name):
     bodies = {each: sample.body for each, sample in samples(name).items()}
     every_position = 4096 if THOROUGH else SHORT.get(name, 600)
     check_adapter(load_dialect(name), bodies, request=REQUESTS.get(name), mutations=20, every_position=every_position)
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_no_frame_is_taken_for_one_of_another_dialect(name):
+    """
+    Nor does `detect` of a dialect know any frame of the samples of the others.
+    """
+    others = [load_dialect(each) for each in dialect_names() if each != name]
+    for sample in samples(name).values():
+        for document in filter(None, [frame.document for frame in Sample(load_dialect(name), "", sample.body).frames]):
+            assert [] == [other.name for other in others if other.detect(document)], document
 
 
 @pytest.mark.parametrize("name", dialect_names())

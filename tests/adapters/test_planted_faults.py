@@ -271,6 +271,13 @@ class BareSse(Sse):
         return super().feed(data.replace(b"\r\n", b""))
 
 
+class EndsWhatIsOpen(AnthropicMessagesDecoder):
+    def _on_start(self, index, fields):
+        for block in self._blocks.values():
+            self._on_stop(block)
+        super()._on_start(index, fields)
+
+
 class TakesErrorsForResults(AnthropicMessagesDecoder):
     def _on_start(self, index, fields):
         content = fields.get("content")
@@ -298,6 +305,7 @@ FAULTS = {
         TakesAnyEndForAnEnd,
         "without a finish reason of the provider the step is complete",
     ),
+    "one open call": (EndsWhatIsOpen, "parallel calls: with mixed frames of the items 0 and 1 the calls are"),
     "a failure that is a result": (
         TakesErrorsForResults,
         "a failed search: content_block.content.type .* neither a call nor the answer has failed",

@@ -66,7 +66,7 @@ def check_adapter(
       stored. The fast path gives the same events as the plain one.
     - Each string and number of a frame is in a durable event, or `Dialect.dropped` names it; usage has only numbers
       of the wire; an opaque string is in the part that was open when it came; texts and inputs arrive as written; what
-      the provider calls failed has failed.
+      the provider calls failed has failed; inputs of calls may be mixed where deltas have the number of their item.
     - The same bytes give the same transcript, however they are cut, and whatever other decoders read meanwhile; so do
       server-sent events with other line ends and comments, and frames that come twice with the same id.
     - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before; a
@@ -469,6 +469,7 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     conservation.check_failures,
     conservation.check_known_frames,
     exactness.check_texts,
+    exactness.check_interleaving,
     exactness.check_early_ends,
     exactness.check_counts_of_cuts,
     exactness.check_lines,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Any, Final, TypeAlias
 
 from assistant_events import messages as msg
 from assistant_events.converters import dumps
@@ -88,6 +89,25 @@ def check_inputs(sample: Sample) -> None:
                 again = [text for text in texts if text != _INPUT and _is_input(text)]
                 require(not again, f"{where} is written again in {place}: {again[:1]}")
             return
+
+
+def check_interleaving(sample: Sample) -> None:
+    """Mix frames of two calls of the app, where deltas have the number of their item: both inputs arrive whole."""
+    runs = _runs(sample)
+    expected = _calls(sample)
+    begun = [len(_calls(_of(sample, runs[:at]))) for at in range(len(runs) + 1)] if len(runs) > 1 else []
+    for at, ((one, first), (other, second)) in enumerate(pairwise(runs)):
+        are_calls = begun[at] < begun[at + 1] < begun[at + 2]
+        if min(one, other) < 0 or not are_calls or _have_reason([*first, *second]):
+            continue
+        half, middle = len(first) // 2, len(second) // 2
+        mixed = [(one, first[:half]), (other, second[:middle]), (one, first[half:]), (other, second[middle:])]
+        calls = _calls(_of(sample, [*runs[:at], *mixed, *runs[at + 2 :]]))
+        require(
+            calls == expected,
+            f"{sample.name}: with mixed frames of the items {one} and {other} the calls are {calls}, "
+            f"expected {expected}",
+        )
 
 
 def check_early_ends(sample: Sample) -> None:
@@ -171,6 +191,39 @@ def _streamed_texts(sample: Sample) -> Iterator[tuple[int, Path, str]]:
                 continue
             if sum([text.count(leaf) for text in texts]) == 1:
                 yield at, path, leaf
+
+
+_Run: TypeAlias = tuple[int, list[tuple[str | None, Any]]]
+"""The number of an item, -1 for none, and names and payloads of frames of it that follow each other."""
+
+
+def _runs(sample: Sample) -> list[_Run]:
+    # Any: plain JSON.
+    number_in = sample.decoder().delta_frames.number_in
+    runs: list[_Run] = []
+    for name, payload in sample.payloads:
+        found = number_in(payload) if isinstance(payload, dict) else None
+        number = -1 if found is None else found
+        if not runs or runs[-1][0] != number:
+            runs.append((number, []))
+        runs[-1][1].append((name, payload))
+    return runs
+
+
+def _have_reason(frames: object) -> bool:
+    """Return whether frames have a reason to finish, behind which no input comes."""
+    return any(path and path[-1].lower().endswith("reason") and leaf is not None for path, leaf in leaves(frames))
+
+
+def _of(sample: Sample, runs: Sequence[_Run]) -> Sample:
+    """Return a stream of the frames of *runs*."""
+    frames = chain.from_iterable([frames for _, frames in runs])
+    return Sample(sample.dialect, sample.name, sample.written(frames), request=sample.request)
+
+
+def _calls(sample: Sample) -> list[tuple[str, str, str]]:
+    calls = [call for message in sample.answers for call in message.tool_calls if not call.provider_executed]
+    return sorted([(call.call_id, call.name, call.raw_input) for call in calls])
 
 
 def _texts(sample: Sample) -> dict[Place, str]:

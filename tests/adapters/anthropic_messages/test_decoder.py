@@ -628,6 +628,19 @@ def test_an_index_that_is_missing_or_wrong(index):
     assert "a" == part.text
 
 
+def test_a_text_at_an_unknown_index_beside_an_open_call():
+    """
+    Such a delta is of the open block only where that is of its kind: a text is no input.
+    """
+    first, second = J(0, '{"a":'), J(0, "1}")
+    body = answer(
+        B(0, "tool_use", id="t0", name="f", input={}), first, T(7, "Hi"), second, X(0), stop_reason="tool_use"
+    )
+    found = message(body)
+
+    assert ("Hi", ['{"a":1}']) == (found.text, [call.raw_input for call in found.tool_calls])
+
+
 FRAMES = {
     "without names": lambda event: b"data: %b\n\n" % json.dumps(event).encode(),
     "under a wrong name": lambda event: b"event: message\r\ndata: %b\r\n\r\n" % json.dumps(event).encode(),

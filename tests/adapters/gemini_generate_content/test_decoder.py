@@ -647,6 +647,24 @@ def test_several_candidates():
     assert ("one two", ["other-candidate"] * 2) == (found.text, [note.code for note in decoder.notes])
 
 
+def test_a_candidate_alone_with_another_index():
+    """
+    The candidate that comes first is the answer, whatever its index.
+    """
+    body = stream(C(T("one "), index=1), C(T("two"), index=1, finish="STOP", usage=USAGE))
+
+    assert "one two" == message(body).text
+
+
+def test_counts_before_the_last_chunk():
+    """
+    A last chunk without counts takes none away.
+    """
+    body = stream(C(T("a"), usage=USAGE), C(T("b"), finish="STOP"))
+
+    assert USAGE == message(body).usage.details
+
+
 def test_facts_of_the_end():
     """
     What is beside the parts is in the details of the step, what continues it in its state.

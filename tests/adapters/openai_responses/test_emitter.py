@@ -31,7 +31,7 @@ from .notation import (
     stream,
     text,
 )
-from .samples import OVERLAP, SAMPLES, URL
+from .samples import FILE, OVERLAP, SAMPLES, URL
 
 NO_DOCUMENT = {"lists of tools"}
 """Samples whose parts are not in the order of their items, which a document has."""
@@ -240,6 +240,17 @@ def test_events_of_an_item_with_two_texts():
     ids = {each.get("item_id", each.get("item", {}).get("id")) for each in frames if "output_index" in each}
 
     assert {"rs_1"} == ids
+
+
+def test_events_of_the_sources_of_a_text():
+    """
+    Each source has an event of its own before the text ends, as clients show it.
+    """
+    _, frames, _ = emitted(events(SAMPLES["cited text"]))
+    added = [each for each in frames if each["type"] == "response.output_text.annotation.added"]
+
+    assert [(0, URL), (1, FILE)] == [(each["annotation_index"], each["annotation"]) for each in added]
+    assert frames.index(added[-1]) < [each["type"] for each in frames].index("response.output_text.done")
 
 
 def test_items_without_a_field():
