@@ -278,3 +278,30 @@ def test_codes_that_may_be_tried_again():
     A table may name codes after which the same request may succeed.
     """
     assert (True, None) == (BESIDE.read({"type": "api_error"}).retryable, BESIDE.read({"type": "strange"}).retryable)
+
+
+LISTS = {
+    "FastAPI": (
+        {"detail": [{"loc": ["body", "messages", 0], "msg": "Field required", "input": "secret"}]},
+        ("body.messages.0: Field required", None),
+    ),
+    "Mistral": (
+        {"object": "error", "message": {"detail": [{"loc": ["body", "n"], "msg": "Not permitted"}]}},
+        ("body.n: Not permitted", None),
+    ),
+    "Cloudflare": (
+        {"success": False, "errors": [{"code": 7000, "message": "No route for that URI"}]},
+        ("No route for that URI", "7000"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("document", "expected"), LISTS.values(), ids=LISTS)
+def test_lists_of_faults(document, expected):
+    """
+    Servers that name what is wrong with each field of a request are understood, without the values of the fields.
+    """
+    error = load_dialect("openai-chat").http_error(422, {}, json.dumps(document).encode())
+
+    assert expected == (error.message, error.code)
+    assert "secret" not in str(error)

@@ -109,8 +109,11 @@ def counts(usage):
     inputs, outputs = [usage.get(f"{side}_tokens_details") or {} for side in ("prompt", "completion")]
     reasoning = outputs.get("reasoning_tokens", usage.get("reasoning_tokens"))
     output = usage.get("completion_tokens")
-    if reasoning and usage.get("total_tokens") == usage["prompt_tokens"] + output + reasoning:
-        output += reasoning
+    more = (usage.get("total_tokens") or 0) - (usage.get("prompt_tokens") or 0) - (output or 0)
+    if more > 0 and reasoning in (None, 0, more):
+        output += (
+            more  # thoughts that are counted beside the output, by xAI under their name, by Gemini in the sum alone
+        )
     cached = inputs.get("cached_tokens", usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens")))
     written = inputs.get("cache_creation_tokens", usage.get("cache_creation_input_tokens"))
     return usage.get("prompt_tokens"), cached, inputs.get("cache_write_tokens", written), output, reasoning

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, integer, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, said, string
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
 from assistant_events.values.info import kind_of_status
@@ -155,7 +155,7 @@ class ErrorTable:
             headers: Headers of the response, names in lower case.
 
             body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail` or, of AWS, `Message`, an array
-                of one of them, or plain text.
+                of one of them, a list of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), or plain text.
         """
         error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
@@ -268,7 +268,17 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     for key in ("detail", "Message") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}
-    return error_of(document, beside) or (document if string(document, "message") else {})
+    return error_of(document, beside) or (document if string(document, "message") else _error_of_list(document))
+
+
+def _error_of_list(document: Fields) -> Fields:
+    """Return the error of a document that lists faults; empty when it does not."""
+    faults = [
+        ".".join([str(step) for step in array(fault, "loc")]) + f": {fault.get('msg')}"
+        for fault in mappings(mapping(document, "message") or document, "detail")
+    ]
+    listed = [{"message": "; ".join(faults)}] if faults else mappings(document, "errors")
+    return listed[0] if listed and string(listed[0], "message") else {}
 
 
 def _plain_text(body: bytes) -> str:

@@ -86,13 +86,15 @@ class StreamedCalls:
         Return the number of the call of a piece: that of its index, or the last one where it has none.
 
         Another id at the same index is another call, as Ollama and others number all calls 0. Without a name it is so
-        only behind a whole input: vLLM and Poolside have been seen with an id for each piece. Without ids a name
-        behind a whole input is another call, as Gemini's compatible endpoint numbers all calls 0, too.
+        only behind a whole input: vLLM and Poolside have been seen with an id for each piece. Behind a whole input
+        another name is another call, whatever its id, and without ids any name is, as Gemini's compatible endpoint
+        numbers all calls 0, too.
         """
         call = self._at.get(index)
         known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
         if call is not None and known:
-            is_other = ident not in (None, known) and (bool(name) or self._is_whole(call))
+            is_other = self._has_other_name(call, name)
+            is_other = is_other or (ident not in (None, known) and (bool(name) or self._is_whole(call)))
         else:
             is_named = bool(name) and has_name
             is_other = is_named and (index is None or (ident is None and self._is_next(call, name, text)))
@@ -114,6 +116,13 @@ class StreamedCalls:
             return text
         self._held.discard(call)
         return text if text.lstrip().startswith("{") else _EMPTY + text
+
+    def _has_other_name(self, call: int, name: str | None) -> bool:
+        """Return whether a piece has another name than a call whose input is whole."""
+        opened = self._recorder.open_of(call)
+        if not isinstance(opened, OpenCall) or name in (None, opened.name) or not opened.buffer.length:
+            return False
+        return self._is_whole(call)
 
     def _is_next(self, call: int | None, name: str | None, text: str) -> bool:
         """Return whether a piece with a name begins a call behind *call*: a name alone may be repeated at its end."""

@@ -18,7 +18,8 @@ from assistant_events.adapters.json_fields import Fields, count, mapping, said
 from assistant_events.values import Usage, thaw
 
 _SIDES: Final = ("input_tokens", "output_tokens")
-_COUNTS: Final = (*_SIDES, "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_PARTS: Final = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_COUNTS: Final = (*_SIDES, *_PARTS)
 _NONE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
 
 
@@ -52,7 +53,8 @@ class UsageTable:
 
         total: Field of the sum of both sides, which is written and not read; `None` when the wire has none.
 
-        total_decides: Whether only some servers count fields apart: those whose total is the sum with them.
+        total_decides: Whether only some servers count fields apart: those whose total is the sum with them. What a
+            total has beyond all counts is then output that was not counted, such as the thoughts of Gemini.
 
     Raises:
         ValueError: A key of *counts* or *apart* names another count than those of `Usage`.
@@ -71,9 +73,11 @@ class UsageTable:
         """
         counts: dict[str, Any] = {name: _read(fields, path) for name, path in self.counts.items()}
         apart = {side: sum([_read(fields, path) or 0 for path in paths]) for side, paths in self.apart.items()}
-        sides = [*apart.values(), *[counts.get(side) or 0 for side in _SIDES]]
-        if not self.total_decides or _read(fields, self.total or "") == sum(sides):
-            counts |= {side: counts[side] + more for side, more in apart.items() if counts[side] is not None}
+        if self.total_decides:
+            more = (_read(fields, self.total or "") or 0) - sum([counts.get(side) or 0 for side in _SIDES])
+            is_hidden = more > 0 and not any(counts.get(name) for name in _PARTS)
+            apart = {"output_tokens": more} if is_hidden else apart if more == sum(apart.values()) else {}
+        counts |= {side: counts[side] + more for side, more in apart.items() if counts[side] is not None}
         return Usage(**counts, details=said(fields))
 
     def write(self, usage: Usage) -> dict[str, Any]:

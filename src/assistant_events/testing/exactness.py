@@ -201,12 +201,12 @@ def _runs(sample: Sample) -> list[_Run]:
     # Any: plain JSON.
     number_in = sample.decoder().delta_frames.number_in
     runs: list[_Run] = []
-    for name, payload in sample.payloads:
-        found = number_in(payload) if isinstance(payload, dict) else None
+    for frame, written in zip(sample.frames, sample.payloads, strict=True):
+        found = None if frame.document is None else number_in(frame.document)
         number = -1 if found is None else found
         if not runs or runs[-1][0] != number:
             runs.append((number, []))
-        runs[-1][1].append((name, payload))
+        runs[-1][1].append(written)
     return runs
 
 

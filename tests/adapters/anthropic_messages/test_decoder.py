@@ -630,7 +630,7 @@ def test_an_index_that_is_missing_or_wrong(index):
 
 def test_a_text_at_an_unknown_index_beside_an_open_call():
     """
-    Such a delta is of the open block only where that is of its kind: a text is no input.
+    Such a delta is of the open block only where that is of its kind: a text does not become input.
     """
     first, second = J(0, '{"a":'), J(0, "1}")
     body = answer(

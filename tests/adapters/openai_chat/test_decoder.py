@@ -205,6 +205,45 @@ def test_counts(usage, expected):
     assert {key: value for key, value in usage.items() if value is not None} == thaw(found.details)
 
 
+FAILED = {
+    "vLLM": (stream(T("Hel"), F("abort"), DONE), ("abort", "abort")),
+    "Groq": (stream(T("Hel"), D(chunk={"x_groq": {"error": "over_capacity"}}), DONE), ("over_capacity", None)),
+    "MiniMax": (
+        stream(T("Hel"), {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, **HEAD}, DONE),
+        ("insufficient balance", "1008"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), FAILED.values(), ids=FAILED)
+def test_failures_in_the_words_of_a_server(body, expected):
+    """
+    An answer that the server has given up fails, although the mark of the end follows.
+    """
+    error = message(body).error
+
+    assert expected == (error.message, error.code)
+
+
+def test_a_status_of_success():
+    """
+    MiniMax has its status in each answer.
+    """
+    ok = {"base_resp": {"status_code": 0, "status_msg": ""}}
+
+    assert None is message(stream(T("Hello"), F(chunk=ok), DONE)).error
+
+
+def test_a_text_with_sources_in_an_array():
+    """
+    What is beside the text of an item of content, as Databricks has sources there, is shown and not sent back.
+    """
+    source = {"type": "char_location", "cited_text": "x"}
+    [part] = message(answer(D(content=[{"type": "text", "text": "Hello", "citations": [source]}]))).parts
+
+    assert ("Hello", {"citations": [source]}) == (part.text, thaw(part.details))
+
+
 PLACES = {
     "a chunk of its own": stream(T("a"), F(), U(3, 4), DONE),
     "the last chunk": stream(T("a"), F(chunk={"usage": {"prompt_tokens": 3, "completion_tokens": 4}}), DONE),
@@ -226,6 +265,58 @@ def test_places_of_the_usage(body):
     usage = message(body).usage
 
     assert (3, 4) == (usage.input_tokens, usage.output_tokens)
+
+
+HIDDEN = {
+    "in the sum alone": ({"prompt_tokens": 66, "completion_tokens": 6, "total_tokens": 100}, 34),
+    "under a name": (
+        {
+            "prompt_tokens": 66,
+            "completion_tokens": 6,
+            "total_tokens": 100,
+            "completion_tokens_details": {"reasoning_tokens": 28},
+        },
+        34,
+    ),
+    "included": ({"prompt_tokens": 66, "completion_tokens": 34, "total_tokens": 100}, 34),
+    "of the cache": (
+        {
+            "prompt_tokens": 6,
+            "completion_tokens": 4,
+            "total_tokens": 100,
+            "prompt_tokens_details": {"cached_tokens": 90},
+        },
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize(("usage", "output"), HIDDEN.values(), ids=HIDDEN)
+def test_tokens_beside_both_sides(usage, output):
+    """
+    What the sum of Gemini and xAI has beyond both sides are thoughts, which are paid as output.
+    """
+    assert output == message(stream(T("a"), F(), {**HEAD, "choices": [], "usage": usage}, DONE)).usage.output_tokens
+
+
+CALLS_OF_ONE_ID = [
+    {"id": "call_0", "type": "function", "function": {"name": name, "arguments": f'{{"{name}":1}}'}} for name in "fg"
+]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        document("tool_calls", content=None, tool_calls=CALLS_OF_ONE_ID),
+        answer(*[D(tool_calls=[{"index": 0, **each}]) for each in CALLS_OF_ONE_ID], finish_reason="tool_calls"),
+    ],
+    ids=["document", "stream"],
+)
+def test_calls_of_one_id(body):
+    """
+    Calls with other names are other calls, also under one id (HKUDS/nanobot#4059).
+    """
+    assert [("f", {"f": 1}), ("g", {"g": 1})] == [(call.name, call.arguments) for call in message(body).tool_calls]
 
 
 def test_counts_of_a_cut():

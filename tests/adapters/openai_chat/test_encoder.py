@@ -192,6 +192,82 @@ def test_items_of_one_type_and_index(chunks, expected):
     assert expected == asked["reasoning_details"]
 
 
+SEALED = {"type": "thinking", "thinking": "One. Two.", "signature": "EqQBCkgIChABGAI"}
+ITEM = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAAABn"}
+BESIDE = "provider_specific_fields"
+
+
+def block(text):
+    return D(reasoning_content=text, thinking_blocks=[{"type": "thinking", "thinking": text, "signature": ""}])
+
+
+LITELLM = {
+    "a block behind its text": (
+        [R("One. "), R("Two."), D(content="", thinking_blocks=[SEALED]), T("Yes.")],
+        {"content": "Yes.", "thinking_blocks": [SEALED]},
+    ),
+    "a block behind its pieces": (
+        [block("One. "), block("Two."), D(content="", thinking_blocks=[SEALED]), T("Yes.")],
+        {"content": "Yes.", "thinking_blocks": [SEALED]},
+    ),
+    "another block with the same text": (
+        [D(thinking_blocks=[SEALED]), D(thinking_blocks=[{**SEALED, "signature": "other"}]), T("Yes.")],
+        {"content": "Yes.", "thinking_blocks": [SEALED, {**SEALED, "signature": "other"}]},
+    ),
+    "encrypted reasoning": ([D(reasoning_items=[ITEM]), T("Yes.")], {"content": "Yes.", "reasoning_items": [ITEM]}),
+    "signatures in several chunks": (
+        [D(content="Y", **{BESIDE: {"thought_signatures": ["s1"]}}), D(**{BESIDE: {"thought_signatures": ["s2"]}})],
+        {"content": "Y", BESIDE: {"thought_signatures": ["s1", "s2"]}},
+    ),
+    "compacted history": (
+        [D(content="Y", **{BESIDE: {"compaction_blocks": [{"content": "It was long."}], "shown": 1}})],
+        {"content": "Y", BESIDE: {"compaction_blocks": [{"content": "It was long."}]}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("chunks", "expected"), LITELLM.values(), ids=LITELLM)
+def test_what_litellm_reads_back(chunks, expected):
+    """
+    Thoughts of Claude once, although LiteLLM (#31022) repeats them with their signature, and what else it has sealed.
+    """
+    assert ([{"role": "assistant", **expected}], []) == sent(answer(*chunks), provider="litellm")
+
+
+def test_the_mark_of_a_thought_does_not_return():
+    """
+    Gemini's endpoint marks a delta as a thought; in a request the mark would be of the whole message.
+    """
+    google = {"thought": True, "thought_signature": "c2ln"}
+    [found], _ = sent(answer(D(content="Hm. Yes.", extra_content={"google": google})), provider="google")
+
+    assert {"google": {"thought_signature": "c2ln"}} == found["extra_content"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "roles"), [("mistral", ["tool", "assistant", "user"]), ("groq", ["tool", "user"])]
+)
+def test_a_prompt_behind_a_result(provider, roles):
+    """
+    Mistral refuses a message of the user there (code 3230).
+    """
+    call = answered(answer(J('{"a":1}', id="call_00001", name="f")), "ok", provider=provider)
+    messages, _ = encoded(USER, call, UserMessage(id="u2", content="And?"), provider=provider)
+
+    assert ["user", "assistant", *roles] == [each["role"] for each in messages]
+    assert all(each["content"] for each in messages if "tool_calls" not in each)
+
+
+@pytest.mark.parametrize(("provider", "content"), [("moonshot", " "), ("deepseek", "")])
+def test_reasoning_without_an_answer(provider, content):
+    """
+    Moonshot refuses an answer without content, as there is one when the limit came while it thought.
+    """
+    [found], _ = sent(answer(R("Hm"), finish_reason="length"), provider=provider)
+
+    assert {"role": "assistant", "reasoning_content": "Hm", "content": content} == found
+
+
 @pytest.mark.parametrize(("provider", "body", "expected"), RETURNED.values(), ids=RETURNED)
 def test_what_returns(provider, body, expected):
     """
@@ -433,7 +509,9 @@ def test_long_ids(provider, is_own):
     assert ident == result["tool_call_id"]
 
 
-@pytest.mark.parametrize(("provider", "expected"), [("openai", "functions_f"), ("vllm", "functions.f")])
+@pytest.mark.parametrize(
+    ("provider", "expected"), [("openai", "functions_f"), ("azure", "functions_f"), ("vllm", "functions.f")]
+)
 def test_names(provider, expected):
     """
     OpenAI takes names of letters, digits, `_` and `-`, and its models make others.

@@ -18,8 +18,8 @@ from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.data_urls import media_url
 from assistant_events.adapters.encoded import Item
-from assistant_events.adapters.items import joined_texts, text_block
-from assistant_events.adapters.openai_chat.vocabulary import DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS, joined_details
+from assistant_events.adapters.items import joined_pieces, joined_texts, text_block
+from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
 from assistant_events.values import JsonContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
@@ -35,7 +35,7 @@ def write_message(parts: Iterable[msg.Part]) -> Item:
             new = [text_block(value)] if name == "content" and isinstance(value, str) else value
             fields[name] = fields[name] + new if name in fields and isinstance(new, (str, list)) else new
     if "reasoning_details" in fields:
-        fields["reasoning_details"] = joined_details(fields["reasoning_details"])
+        fields["reasoning_details"] = joined_pieces(fields["reasoning_details"], DETAIL_PIECES)
     blocks = joined_texts(fields["content"])
     is_text = len(blocks) == 1 and blocks[0] == text_block(blocks[0].get("text", ""))
     return {"role": "assistant", **fields, "content": blocks[0]["text"] if is_text else blocks or None}

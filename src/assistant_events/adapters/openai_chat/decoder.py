@@ -34,6 +34,7 @@ from assistant_events.adapters.json_fields import (
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.streamed_calls import StreamedCalls
+from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
 from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent
 
@@ -71,7 +72,8 @@ class OpenAIChatDecoder(DecoderBase):
         """Forget what was read: the answer begins again."""
         tools = [mapping(tool, "function") or mapping(tool, "custom") for tool in mappings(self.request, "tools")]
         self._calls = StreamedCalls(self, {string(tool, "name") or "" for tool in tools}, {"custom": "input"})
-        self._detail: dict[str, Any] | None = None  # the item of `reasoning_details` that is open, as a reasoning
+        texts, pieces = words.DETAIL_TEXTS.values(), words.DETAIL_PIECES
+        self._details = StreamedDetails(self, texts, pieces, array=words.DETAILS[0])
         self._finish_reason: str | None = None
         self._is_document = self._is_completion = self._has_refusal = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
@@ -81,6 +83,8 @@ class OpenAIChatDecoder(DecoderBase):
         """Read one chunk, or a whole answer."""
         if string(event, "object") == "error":  # vLLM until 2025, FastChat
             event = {"error": others(event, ("object",))}
+        if failure := words.failure_of(event):
+            event = {**event, "error": failure}
         choices, failed = mappings(event, "choices"), event.get("error") is not None
         if not (choices or failed) and event.keys().isdisjoint(("choices", "usage", "id")):
             if self.frame_name() == "error":
@@ -134,11 +138,13 @@ class OpenAIChatDecoder(DecoderBase):
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
         self.learn_details(choice, words.CHOICE, level="choice")
-        if beside := mapping(delta, "provider_specific_fields"):  # LiteLLM repeats there what is in the delta
-            delta = {**delta, "provider_specific_fields": others(beside, words.DETAILS) or None}
+        if beside := mapping(delta, words.BESIDE):  # LiteLLM repeats there what is in the delta
+            sealed = {key: beside[key] for key in words.SEALED if array(beside, key)}
+            extend_arrays(self.step_state, words.BESIDE, sealed, repeats=True)
+            delta = {**delta, words.BESIDE: others(beside, words.DETAILS, words.SEALED) or None}
         self.learn_details(delta, _MESSAGE, level="message")
         for key in words.RETURNED:
-            if delta.get(key) is not None:
+            if delta.get(key) is not None and key != words.BESIDE:
                 self.step_state[key] = merged(self.step_state.get(key), delta[key])
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
@@ -161,7 +167,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""
-        self._end_detail()
+        self._details.end()
         self._calls.begin_waiting()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
@@ -173,7 +179,7 @@ class OpenAIChatDecoder(DecoderBase):
         """Read the fields of a delta in the order of a message."""
         named, thought = (next(filter(delta.get, fields), "") for fields in (words.DETAILS, words.REASONING))
         details = mappings(delta, named)
-        shown = "".join([string(each, words.text_field(each)) or "" for each in details])
+        shown = "".join([string(each, self._details.text_field(each)) or "" for each in details])
         if shown and thought and delta[thought] != shown:
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
         contents = {
@@ -195,10 +201,11 @@ class OpenAIChatDecoder(DecoderBase):
             ("images", self._on_image),
         ):
             for item in mappings(delta, field):
-                self._end_detail()
+                self._details.end()
                 read(item)
         self._on_audio(mapping(delta, "audio"))
-        for item in listed(delta, "tool_calls"):
+        for at, item in enumerate(listed(delta, "tool_calls")):
+            item = {"index": at, **item} if self._is_document else item  # each is whole, and ids may be the same
             self._offer_input(item, self._on_call(item))
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "index": -1, "function": delta["function_call"]})
@@ -219,46 +226,18 @@ class OpenAIChatDecoder(DecoderBase):
             self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, (None, None)), number=number)
 
     def _on_detail(self, field: str, piece: Fields) -> None:
-        """
-        Read a piece of an item of `reasoning_details` or `thinking_blocks`.
-
-        One with text is a reasoning, with its other fields as `detail` in the state. One without text, such as an
-        encrypted one, is among the `details` of the reasoning that is open, or a reasoning of its own.
-        """
-        text = string(piece, shown_in := words.text_field(piece)) or ""
-        facts = filled(piece, words.DETAIL_TEXTS.values())
-        key, opened = piece_key(facts), None if self._detail is None else piece_key(self._detail)
-        if self._detail is not None and key == opened and words.begins_detail(self._detail, piece):
-            self._end_detail()
-        if self._detail is not None and key == opened:
-            [known] = words.joined_details([self._detail, facts])
-            if known != self._detail:
-                self._detail, self._frame = known, None
-                self.recorder.keep(key, {"detail": known})
-        elif text or facts.keys() - {"type", "index", "format"}:
-            shown = self.recorder.open_of(opened)
-            if not text and getattr(shown, "kind", None) == "reasoning":
-                self.recorder.keep(opened, {"details": [facts]})
-                return
-            self._end_detail()
-            more = {"field": field} if field in words.DETAILS[1:] else {}
-            self.recorder.begin(key, "reasoning", {**more, "detail": facts})
-            self._detail = facts
-        self.recorder.reasoning(text, key=key)
-        if "signature" not in facts:  # which ends an item: another one like it begins the next
-            self._offer((*_DELTA, field, 0, shown_in), key, repr(facts))
-
-    def _end_detail(self) -> None:
-        """End the item that is open: other content begins, or the answer ends."""
-        if self._detail is not None:
-            self.recorder.end(piece_key(self._detail))
-            self._detail = None
+        """Read a piece of an item of `reasoning_details` or `thinking_blocks`."""
+        if self._details.add(field, piece):
+            facts = filled(piece, words.DETAIL_TEXTS.values())
+            self._offer((*_DELTA, field, 0, self._details.text_field(piece)), piece_key(facts), repr(facts))
+        else:
+            self._frame = None
 
     def _on_text(self, field: str, text: str) -> None:
         """Read a piece of the text, of the reasoning or of a refusal."""
         key = "refusal" if field == "refusal" else None
         self._has_refusal = self._has_refusal or key is not None
-        self._end_detail()
+        self._details.end()
         add = self.recorder.reasoning if field in words.REASONING else self.recorder.text
         add(text, key=key, state={} if field == "content" else {"field": field})
         self._offer(_COMPLETION if self._is_completion else (*_DELTA, field), key)
@@ -284,6 +263,7 @@ class OpenAIChatDecoder(DecoderBase):
             self._offer((*_DELTA, "content", 0, field, 0, "text"), None, repr(more))
         elif kind == "text" and text is not None:
             self.recorder.text(text)
+            self.recorder.keep(None, details=others(item, ("type", "text")))
         else:
             self.recorder.end(None)
             self.recorder.opaque({"content": item})
@@ -307,7 +287,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
         data = base64_bytes(string(audio, "data"))
         if data:
-            self._end_detail()
+            self._details.end()
             kind = string(mapping(self.request, "audio"), "format") or "pcm16"
             self.recorder.media(data, f"audio/{kind}", key="audio", state=self._audio)
 
@@ -326,7 +306,7 @@ class OpenAIChatDecoder(DecoderBase):
         more = others(function, ("name", "arguments", "input")) or None
         item = {**item, "type": None if kind == "function" else kind, "function": more}
         state = others(item, ("id", "index", "custom"))
-        self._end_detail()
+        self._details.end()
         index, ident, name = integer(item, "index"), string(item, "id"), string(function, "name")
         given = function.get("arguments", function.get("input"))
         return self._calls.add(index, ident or None, name or None, given, state)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
@@ -16,7 +18,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.data_urls import AUDIO, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.json_fields import mapping, mappings, string
+from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile
@@ -59,6 +61,7 @@ class OpenAIChatEncoder(EncoderBase):
         sent: list[Item] = [*[dict(each) for each in self._leading], *items]
         always, mode = dict(self._profile.always), string(mapping(self.body, "thinking"), "type")
         thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
+        sent = list(_bridged(sent, self._profile.after_results))
         if thinks or any(not always.keys().isdisjoint(item) for item in sent):
             sent = [{**always, **item} if item["role"] == "assistant" else item for item in sent]
         return {"messages": sent}
@@ -92,8 +95,11 @@ class OpenAIChatEncoder(EncoderBase):
         if item.keys() == {"role", "content"} and not item["content"]:
             return []
         if item["content"] is None and "tool_calls" not in item and "function_call" not in item:
-            item["content"] = ""
-        return [{**item, **{key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}}]
+            item["content"] = self._profile.no_content
+        returned = {key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}
+        if google := mapping(mapping(returned, "extra_content"), "google"):
+            returned["extra_content"]["google"] = others(google, ("thought",))  # which would be of the whole message
+        return [{**item, **returned}]
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message of a result: text; the wire has no mark of a failure."""
@@ -112,6 +118,14 @@ class OpenAIChatEncoder(EncoderBase):
         """Return whether all state of a part is sent."""
         taken = self._profile.fields
         return "annotations" not in part.state or taken is None or "annotations" in taken
+
+
+def _bridged(items: list[Item], text: str) -> Iterator[Item]:
+    """Yield messages, with a *text* of the assistant between a result and a message of the user."""
+    for before, item in pairwise([{"role": ""}, *items]):
+        if text and (before["role"], item["role"]) == ("tool", "user"):
+            yield {"role": "assistant", "content": text}
+        yield item
 
 
 encode = OpenAIChatEncoder.encode

@@ -46,6 +46,12 @@ class Profile:
     always: tuple[tuple[str, str], ...] = ()
     """A field of each answer when one has it, or the model thinks, and its text where there was none."""
 
+    no_content: str = ""
+    """The content of an answer without any, which some servers refuse to be empty."""
+
+    after_results: str = ""
+    """The text of an answer between results and a message of the user, where the server refuses that."""
+
     fit_call_id: Callable[[str], str] = str
     """Makes an id that the server takes of any other."""
 
@@ -59,16 +65,18 @@ THINKS: Final = re.compile(r"deepseek-v[4-9]|kimi-(k2\.|k[3-9]|.*thinking)")
 PROFILES: Final = by_word(
     {
         # ids: "maximum length 40", later 64; names: "does not match pattern '^[a-zA-Z0-9_-]+$'"
-        Profile(fields="", fit_call_id=partial(shortened, longest=40), longest_name=64): "openai",
+        Profile(fields="", fit_call_id=partial(shortened, longest=40), longest_name=64): "openai azure",
         # "The `reasoning_content` in the thinking mode must be passed back to the API."
         Profile(fields="reasoning_content", always=(("reasoning_content", ""),)): "deepseek",
         # An empty one is "missing" (earendil-works/pi#4178, theopenco/llmgateway#2093).
-        Profile(fields="reasoning_content", always=(("reasoning_content", " "),)): "moonshot",
+        # So is content: "message at position 2 with role 'assistant' must not be empty" (MoonshotAI/kimi-code#1985).
+        Profile(fields="reasoning_content", always=(("reasoning_content", " "),), no_content=" "): "moonshot",
         Profile(fields="reasoning_content"): "xai llama.cpp fireworks",
         Profile(fields="reasoning"): "groq ollama together",
         Profile(fields="reasoning reasoning_content"): "vllm",
         Profile(fields="reasoning reasoning_details annotations images"): "openrouter",
-        Profile(fields="", fit_call_id=nine_characters): "mistral",
+        # "Unexpected role 'user' after role 'tool'", code 3230 (zed#37021, datapizza-ai#98).
+        Profile(fields="", fit_call_id=nine_characters, after_results="I have the results."): "mistral",
     }
 )
 """By name of the provider."""

@@ -6,11 +6,9 @@ Fields and words: openai 3.52.0, `types/chat`; those of compatible servers: reco
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.items import begins_item, joined_pieces
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_places import citation_of
@@ -27,16 +25,17 @@ FINISH_REASONS: Final = by_word(
 )
 """By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`. The first one is written."""
 
-FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
-"""Finish reasons of an answer that failed: OpenRouter, Z.ai, DeepSeek."""
+FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_resource", "abort"})
+"""Finish reasons of an answer that failed: OpenRouter, Z.ai, DeepSeek, vLLM (its engine was stopped)."""
 
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "prompt_tokens",
         # The second is DeepSeek's, beside the first or instead of it; the third is Moonshot's.
         "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens",
-        "cache_write_tokens": "prompt_tokens_details.cache_write_tokens "
-        "prompt_tokens_details.cache_creation_tokens cache_creation_input_tokens",  # both of LiteLLM
+        # The second and the last are LiteLLM's, the third is Qwen's.
+        "cache_write_tokens": "prompt_tokens_details.cache_write_tokens prompt_tokens_details.cache_creation_tokens "
+        "prompt_tokens_details.cache_creation_input_tokens cache_creation_input_tokens",
         "output_tokens": "completion_tokens",
         "reasoning_tokens": "completion_tokens_details.reasoning_tokens reasoning_tokens",
     },
@@ -52,17 +51,12 @@ DETAILS: Final = ("reasoning_details", "thinking_blocks")
 DETAIL_TEXTS: Final = by_word({"text": "reasoning.text", "summary": "reasoning.summary", "thinking": "thinking"})
 """By type of an item of `DETAILS`, the field of its text."""
 
+DETAIL_PIECES: Final = frozenset({*DETAIL_TEXTS.values(), "data"})
+"""Fields of such an item that come in pieces."""
+
 THOUGHTS: Final = {"thinking": ("thinking", "text"), "reasoning": ("summary", "summary_text")}
 """By type of an item of `content`, its array of thoughts and their type: Mistral, Databricks."""
 
-
-def text_field(piece: Fields) -> str:
-    """Return the field with the text of a piece; empty when it has none."""
-    return next((name for name in DETAIL_TEXTS.values() if string(piece, name)), "")
-
-
-_PIECES: Final = frozenset({*DETAIL_TEXTS.values(), "data"})
-joined_details, begins_detail = partial(joined_pieces, texts=_PIECES), partial(begins_item, texts=_PIECES)
 
 LEVELS: Final = ("choice", "message", "audio", "logprobs")
 """Details of the step that have fields of other objects than chunks."""
@@ -76,15 +70,19 @@ CHUNK: Final = names("id object created model choices usage error").union(LEVELS
 CHOICE: Final = names("index delta message finish_reason logprobs usage error text token_id")
 """The same of a choice: others are details under `choice`."""
 
-RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque")
-"""Fields of a message that its server wants back: the signatures of Gemini, and the reasoning of Copilot."""
+BESIDE: Final = "provider_specific_fields"
+SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
+"""The object in which LiteLLM has what is of one provider, and arrays of it that it reads in the next request."""
+
+RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque", "reasoning_items", BESIDE)
+"""Fields of a message that its server wants back: signatures of Gemini, reasoning of Copilot and behind LiteLLM."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
 """Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""
 
 CONTENTS: Final = names(
     "content refusal annotations executed_tools audio images tool_calls function_call token_id token_ids"
-).union(REASONING, RETURNED, DETAILS)
+).union(REASONING, RETURNED[:-1], DETAILS)
 """The same of a message or delta, beside its role: others are details under `message`."""
 
 DROPPED: Final = by_word(
@@ -108,6 +106,13 @@ DROPPED: Final = by_word(
     }
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
+
+
+def failure_of(event: Fields) -> Fields:
+    """Return the error of a chunk in the form of Groq or MiniMax; empty when it has none."""
+    found, status = error_of(mapping(event, "x_groq")), mapping(event, "base_resp")
+    code = status.get("status_code")
+    return found or ({"code": code, "message": status.get("status_msg")} if code else {})
 
 
 def citations_of(annotation: Fields) -> list[Citation]:

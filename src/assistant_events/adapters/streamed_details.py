@@ -1,0 +1,92 @@
+"""Reasonings that come as items of an array, such as `reasoning_details`, in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, final
+
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.items import begins_item, joined_pieces, piece_key
+from assistant_events.adapters.json_fields import Fields, filled, string
+from assistant_events.recorder.fragments import OpenFragment
+
+
+@final
+class StreamedDetails:
+    """
+    The items of the reasoning of an answer, of which one is open.
+
+    One with text is a reasoning, with its other fields as `detail` in the state. One without text, such as an encrypted
+    one, is among the `details` of the reasoning that is open, or a reasoning of its own.
+
+    Args:
+        decoder: Its recorder gets the reasonings.
+
+        texts: Fields with the text of an item.
+
+        pieces: Fields whose pieces are joined; of others the last one counts.
+
+        array: The array that a state need not name.
+    """
+
+    def __init__(self, decoder: DecoderBase, texts: Collection[str], pieces: Collection[str], *, array: str) -> None:
+        self._recorder = decoder.recorder
+        self._texts, self._pieces = texts, pieces
+        self._array = array
+        self._open: dict[str, Any] | None = None
+
+    def text_field(self, piece: Fields) -> str:
+        """Return the field with the text of a piece; empty when it has none."""
+        return next((name for name in self._texts if string(piece, name)), "")
+
+    def add(self, array: str, piece: Fields) -> bool:
+        """Record a piece, and return whether others of its shape may only add text to it."""
+        text = string(piece, self.text_field(piece)) or ""
+        facts = filled(piece, self._texts)
+        key, signature = piece_key(facts), string(facts, "signature")
+        if text and signature and self._seal(array, key, facts, text):
+            return False
+        opened = None if self._open is None else piece_key(self._open)
+        if self._open is not None and key == opened and begins_item(self._open, piece, self._pieces):
+            self.end()
+        is_usual = signature is None  # which ends an item: another one like it begins the next
+        if self._open is not None and key == opened:
+            [known] = joined_pieces([self._open, facts], self._pieces)
+            if known != self._open:
+                self._open, is_usual = known, False
+                self._recorder.keep(key, {"detail": known})
+        elif text or facts.keys() - {"type", "index", "format"}:
+            shown = self._recorder.open_of(opened)
+            if not text and getattr(shown, "kind", None) == "reasoning":
+                self._recorder.keep(opened, {"details": [facts]})
+                return False
+            self.end()
+            self._recorder.begin(key, "reasoning", self._state(array, facts))
+            self._open = facts
+        self._recorder.reasoning(text, key=key)
+        return is_usual
+
+    def end(self) -> None:
+        """End the item that is open: other content begins, or the answer ends."""
+        if self._open is not None:
+            self._recorder.end(piece_key(self._open))
+            self._open = None
+
+    def _seal(self, array: str, key: object, facts: dict[str, Any], text: str) -> bool:
+        """Give the open reasoning of all of a *text* its other fields: LiteLLM repeats it with its signature."""
+        fragment = self._recorder.open_of(None if self._open is None else piece_key(self._open))
+        is_same = self._open is None or key == piece_key(self._open)
+        if not (is_same and isinstance(fragment, OpenFragment) and fragment.kind == "reasoning"):
+            return False
+        if fragment.buffer.value() != text or (self._open is not None and "signature" in self._open):
+            return False
+        self._recorder.keep(fragment.key, self._state(array, facts))
+        self._recorder.end(fragment.key)
+        self._open = None
+        return True
+
+    def _state(self, array: str, facts: dict[str, Any]) -> dict[str, Any]:
+        return {**({"field": array} if array != self._array else {}), "detail": facts}
+
+
+__all__ = ["StreamedDetails"]
