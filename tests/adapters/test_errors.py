@@ -305,3 +305,34 @@ def test_lists_of_faults(document, expected):
 
     assert expected == (error.message, error.code)
     assert "secret" not in str(error)
+
+
+TOO_LONG = {
+    "bedrock-converse": [
+        "Input Tokens Exceeded: Number of input tokens exceeds maximum length.",
+        "Too many input tokens. Max input tokens: 8192, request input token count: 9279",
+    ],
+    "gemini-generate-content": [
+        "Unable to submit request because the input token count is 9 but model only supports up to 8."
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in TOO_LONG.items() for text in texts])
+def test_prompts_that_are_too_long(name, text):
+    """
+    Services send the code of any other bad request, so the sentence decides.
+    """
+    body = {"message": text} if name == "bedrock-converse" else {"error": {"code": 400, "message": text}}
+
+    assert ErrorKind.CONTEXT_LENGTH is load_dialect(name).http_error(400, {}, json.dumps(body).encode()).kind
+
+
+@pytest.mark.parametrize("name", ["gemini-interactions", "gemini-generate-content"])
+def test_a_key_of_google_that_is_not_valid(name):
+    """
+    It is answered as an invalid argument (400).
+    """
+    body = {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}}
+
+    assert ErrorKind.AUTH is load_dialect(name).http_error(400, {}, json.dumps(body).encode()).kind

@@ -108,6 +108,10 @@ def write_exception(error: ErrorInfo) -> dict[str, Any]:
     return {"error": written}
 
 
+_OF_THE_APP: Final = frozenset({"input", "json", "additionalModelRequestFields", "requestMetadata", "promptVariables"})
+"""Fields of Converse whose names inside are the app's, such as the input of a call (API reference, 2026-10)."""
+
+
 def for_boto3(body: Any) -> Any:
     """
     Return a body with bytes in place of base64, as boto3 takes it: in sources and in redacted content.
@@ -119,7 +123,7 @@ def for_boto3(body: Any) -> Any:
         return [for_boto3(each) for each in body]
     if not isinstance(body, dict):
         return body
-    return {key: _as_bytes(key, value) for key, value in body.items()}
+    return {key: value if key in _OF_THE_APP else _as_bytes(key, value) for key, value in body.items()}
 
 
 def _as_bytes(key: str, value: Any) -> Any:

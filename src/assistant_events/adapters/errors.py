@@ -49,7 +49,10 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "exceed context limit": ErrorKind.CONTEXT_LENGTH,  # Claude
         "prompt is too long": ErrorKind.CONTEXT_LENGTH,
         "input is too long": ErrorKind.CONTEXT_LENGTH,  # Bedrock
+        "input tokens exceeded": ErrorKind.CONTEXT_LENGTH,  # Nova
+        "too many input tokens": ErrorKind.CONTEXT_LENGTH,  # Titan
         "exceeds the maximum number of tokens": ErrorKind.CONTEXT_LENGTH,  # Gemini
+        "model only supports up to": ErrorKind.CONTEXT_LENGTH,  # Gemini on Vertex
         "model token limit": ErrorKind.CONTEXT_LENGTH,  # Moonshot
         "exceeds max length": ErrorKind.CONTEXT_LENGTH,  # Z.ai
         "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)

@@ -28,7 +28,7 @@ class StreamedCalls:
     """
 
     def __init__(self, decoder: DecoderBase, tools: Collection[str], free_texts: Mapping[str, str]) -> None:
-        self._recorder, self._note = decoder.recorder, decoder.note
+        self._recorder, self._note, self._replace = decoder.recorder, decoder.note, decoder.replace_text
         self._tools = tools
         self._free_texts = free_texts
         self._ids: list[str | None] = []
@@ -71,13 +71,16 @@ class StreamedCalls:
         self._held.clear()
 
     def end(self) -> None:
-        """End the inputs of all calls."""
+        """End the inputs of all calls. One that came twice, whole, counts once."""
         self.begin_waiting()
         for call in range(len(self._ids)):
             opened = self._recorder.open_of(call)
             if isinstance(opened, OpenCall):
-                field = self._free_texts.get(str(opened.state.get("type")), "")
-                self._recorder.end_tool_input(key=call, input=streamed_input(opened.buffer.value(), field))
+                field, text = self._free_texts.get(str(opened.state.get("type")), ""), opened.buffer.value()
+                half = text[: len(text) // 2]
+                if half.endswith("}") and half + half == text and not field:  # vLLM (vllm#51697), LiteLLM
+                    self._replace(call, text := half)
+                self._recorder.end_tool_input(key=call, input=streamed_input(text, field))
             else:
                 self._recorder.end(call)
 

@@ -152,7 +152,7 @@ class Policy(Frozen):
         other_provider: What is sent to another provider, or in another dialect.
 
         reasoning_needs_any: State keys, such as that of a signature. Reasoning is sent only with a non-empty value for
-            one of them; always when there are none.
+            one of them; always when there are none, and to a server that imitates the wire and does not sign (`signs`).
 
         item_key: Key in the state of parts that names the provider's item, the same as `DecoderBase.item_key`; `None`
             when every part is an item. Reasoning parts of one item need one value for `reasoning_needs_any` together.
@@ -183,6 +183,10 @@ class Policy(Frozen):
     lost_signature: str | None = None
     platforms: Platforms | None = None
     source: str = "The dialect has no policy: state is sent only to its issuer."
+
+    def signs(self, target: Origin) -> bool:
+        """Return whether reasoning of *target* has a signature: where `platforms` are known, only theirs does."""
+        return self.platforms is None or (target.provider, target.dialect) in self.platforms.origins
 
     def treatments(self, relation: Relation) -> Treatments:
         """Return the treatments for a relation."""

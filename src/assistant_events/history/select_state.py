@@ -129,7 +129,7 @@ def select(
     - Of a step that failed, or is running, only text, media and the calls that the app has answered are sent, without
       state.
     - An incomplete part is sent without state; an incomplete media part, or call of the provider, is not sent.
-    - Reasoning is sent only with a signature, where the policy requires one.
+    - Reasoning is sent only with a signature, where the policy requires one and the provider signs.
     - A compaction that did not complete is not sent.
 
     The calls of a completed step stay, answered or not, valid or not: encoders repair what cannot be sent.
@@ -197,7 +197,10 @@ def _choose(message: msg.Message, target: Origin, policy: Policy, *, strip: bool
         case msg.CompactionMessage():
             return _choose_summary(message, _limits(message, target, policy, strip=strip), policy)
         case msg.AssistantMessage():
-            return _choose_answer(message, _limits(message, target, policy, strip=strip), policy)
+            limits = _limits(message, target, policy, strip=strip)
+            if not limits and not policy.signs(target):
+                policy = attrs.evolve(policy, reasoning_needs_any=())
+            return _choose_answer(message, limits, policy)
         case _ as never:
             assert_never(never)
 

@@ -464,6 +464,21 @@ def test_counts_are_totals():
     ) == usage(start, {"output_tokens": 3}, last)
 
 
+def test_zeros_at_the_end():
+    """
+    An end without counts of the input may have zeros in their place; those of the output count.
+    """
+    zeros = {"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0, "output_tokens": 0}
+    found = usage({"input_tokens": 31, "cache_read_input_tokens": 900, "output_tokens": 1}, zeros)
+
+    assert (931, 900, 0, 0) == (
+        found.input_tokens,
+        found.cache_read_tokens,
+        found.cache_write_tokens,
+        found.output_tokens,
+    )
+
+
 def test_counts_that_change_at_a_gateway():
     """
     A gateway may know the input only at the end.

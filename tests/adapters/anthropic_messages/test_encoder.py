@@ -369,17 +369,79 @@ def test_thoughts_without_a_signature(body, expected):
     assert [] == [each for item in messages for each in item["content"] if each["type"] == "thinking"]
 
 
-WANTED = {
-    "of DeepSeek": ("deepseek", {}, True),
-    "of DeepSeek, switched off": ("deepseek", {"thinking": {"type": "disabled"}}, False),
-    "of Claude": ("anthropic", {}, False),
+@pytest.mark.parametrize("provider", ["zai", "deepseek"])
+def test_thoughts_of_servers_that_do_not_sign(provider):
+    """
+    Servers that imitate the wire get their own thoughts back as they came, and no others.
+    """
+    decoder = DIALECT.decoder("a1", provider=provider, request={"model": MODEL})
+    own = fold(decoder.feed(answer(H(0, "Hm"), X(0), *text(1, "a"))) + decoder.close()).last
+    requests = [DIALECT.encoder([USER, own], {"model": each}, provider=provider) for each in (MODEL, "another")]
+    [sent, elsewhere] = [each.body["messages"][1]["content"] for each in requests]
+
+    assert [block("thinking", thinking="Hm", signature=""), block("text", text="a")] == sent
+    assert "Hm" not in str(elsewhere)
+
+
+SIGNED = (H(0, "Hm"), S(0, "EqQB"), X(0))
+THOUGHTS_LAST = {
+    "alone": (answer(*SIGNED, stop_reason="max_tokens"), []),
+    "before an empty text": (answer(*SIGNED, *text(1, "")), []),
+    "redacted": (answer(B(0, "redacted_thinking", data="EqQB"), X(0), stop_reason="refusal"), []),
+    "behind a text": (answer(*text(1, "a"), *SIGNED), ["text"]),
+    "behind a call": (answer(*tool(1), *SIGNED, stop_reason="tool_use"), ["tool_use"]),
+    "before a pause": (answer(*SIGNED, stop_reason="pause_turn"), ["thinking"]),
+    "of which a part comes late": (
+        answer(*SIGNED[:1], *text(1, "a"), H(0, "m"), *SIGNED[1:]),
+        ["thinking", "text"],
+    ),
 }
 
 
-@pytest.mark.parametrize(("provider", "body", "is_wanted"), WANTED.values(), ids=WANTED)
-def test_an_answer_without_a_thought(provider, body, is_wanted):
+@pytest.mark.parametrize(("body", "expected"), THOUGHTS_LAST.values(), ids=THOUGHTS_LAST)
+def test_a_thought_at_the_end(body, expected):
     """
-    DeepSeek wants a thought in each answer, and accepts an empty one.
+    “The final block in an assistant message cannot be `thinking`”: it is left out, and a pause goes on behind it.
+    """
+    messages, drops = encoded(USER, message(body))
+    sent = [each["type"] for item in messages if item["role"] == "assistant" for each in item["content"]]
+
+    assert expected == sent
+    assert ("thinking" in expected) is all("thought" not in reason for _, reason in drops)
+
+
+def test_a_citation_without_a_file():
+    """
+    The stream has a null `file_id` that a request cannot have; other nulls are required.
+    """
+    cited = {"type": "char_location", "cited_text": "x", "document_title": None, "file_id": None}
+    [_, sent], _ = encoded(USER, message(answer(B(0, "text", text=""), T(0, "a"), C(0, **cited), X(0))))
+
+    assert [{"type": "char_location", "cited_text": "x", "document_title": None}] == sent["content"][0]["citations"]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("functions.f", "functions_f"), ("x" * 140, "x" * 128)])
+def test_names_of_calls(name, expected):
+    """
+    A name that the model has made up, with other characters or too long, is refused as it is.
+    """
+    [_, sent, _], _ = encoded(USER, message(answer(*tool(0, name=name), stop_reason="tool_use")))
+
+    assert expected == sent["content"][0]["name"]
+
+
+WANTED = {
+    "of DeepSeek": ("deepseek", {}, ""),
+    "of DeepSeek, switched off": ("deepseek", {"thinking": {"type": "disabled"}}, None),
+    "of Moonshot": ("moonshot", {}, " "),
+    "of Claude": ("anthropic", {}, None),
+}
+
+
+@pytest.mark.parametrize(("provider", "body", "thought"), WANTED.values(), ids=WANTED)
+def test_an_answer_without_a_thought(provider, body, thought):
+    """
+    DeepSeek wants a thought in each answer, and accepts an empty one; Moonshot takes that for none.
     """
     signed, plain = [DIALECT.decoder(each, provider=provider, request={"model": MODEL}) for each in ("a1", "a2")]
     answers = [
@@ -391,7 +453,7 @@ def test_an_answer_without_a_thought(provider, body, is_wanted):
 
     assert "thinking" == first[0]["type"]
     assert first[0]["signature"]
-    assert is_wanted is (second[0] == {"type": "thinking", "thinking": "", "signature": ""})
+    assert thought == second[0].get("thinking")
     assert "tool_use" == second[-1]["type"]
 
 

@@ -87,6 +87,31 @@ def test_c3_redacted_content_for_boto3():
     assert [{"reasoningContent": {"redactedContent": b"abc"}}, {"text": "So."}] == for_boto3(content)
 
 
+def test_inputs_are_not_for_boto3():
+    """
+    Names inside of an input, and of other documents of the app, are the app's: a text named `bytes` stays a text.
+    """
+    for_boto3 = pytest.importorskip("assistant_events.adapters.bedrock_converse").for_boto3
+    content, _ = sent(answer(*tool(0, input='{"bytes":"YWJj"}')))
+    result = {"toolResult": {"content": [{"json": {"bytes": "YWJj"}}]}}
+
+    assert {"bytes": "YWJj"} == for_boto3(content)[0]["toolUse"]["input"]
+    assert result == for_boto3(result)
+
+
+@pytest.mark.parametrize(("model", "expected"), [(MODEL, None), ("amazon.nova-pro-v1:0", ["reasoningContent"])])
+def test_a_thought_at_the_end(model, expected):
+    """
+    Claude refuses an answer that ends with a thought; a message of nothing else is not sent.
+    """
+    request = {**REQUEST, "modelId": model}
+    own = message(answer(H(0, "Hm."), G(0, "EpwC"), X(0)), request=request)
+    messages = DIALECT.encoder([USER, own, NEXT], request).body["messages"]
+    found = [[*block] for each in messages if each["role"] == "assistant" for block in each["content"]]
+
+    assert ([expected] if expected else []) == found
+
+
 def test_c15_reasoning_without_a_signature():
     """
     It is not sent: some models refuse it, others repeat it.

@@ -3,6 +3,7 @@ The cases of the Chat Completions wire: what each stream becomes, worked out fro
 """
 
 import base64
+import json
 
 import pytest
 
@@ -317,6 +318,16 @@ def test_calls_of_one_id(body):
     Calls with other names are other calls, also under one id (HKUDS/nanobot#4059).
     """
     assert [("f", {"f": 1}), ("g", {"g": 1})] == [(call.name, call.arguments) for call in message(body).tool_calls]
+
+
+@pytest.mark.parametrize("pieces", [['{"a":', "1}", '{"a":1}'], ["{}", "{}"]], ids=["pieces", "empty"])
+def test_an_input_that_comes_again(pieces):
+    """
+    A server that sends the whole input behind its pieces (vllm#51697) means one input.
+    """
+    [found] = message(answer(J("", id="c", name="f"), *map(J, pieces), finish_reason="tool_calls")).tool_calls
+
+    assert (pieces[-1], json.loads(pieces[-1])) == (found.raw_input, found.arguments)
 
 
 def test_counts_of_a_cut():

@@ -71,7 +71,9 @@ class AnthropicMessagesDecoder(DecoderBase):
             case "message_delta":
                 self._learn(mapping(event, "delta"), _DELTA)
                 self._learn(event, _DELTA)
-                self._counts |= said(mapping(event, "usage"))
+                counts = said(mapping(event, "usage"))
+                zeros = {key for key in counts if counts[key] == 0 and key.endswith("input_tokens")}
+                self._counts |= others(counts, zeros & self._counts.keys())  # not totals of the input
             case "message_stop":
                 self._learn(event, _FRAME)
                 self._finish()

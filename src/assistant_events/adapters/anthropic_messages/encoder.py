@@ -16,6 +16,7 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
+from assistant_events.adapters.claude import last_thoughts
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -23,7 +24,8 @@ from assistant_events.adapters.pending_results import unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
-_NO_THOUGHT: Final = {"type": "thinking", "thinking": "", "signature": ""}  # DeepSeek's (QwenLM/qwen-code#3788)
+_NO_THOUGHTS: Final = {"deepseek": "", "moonshot": " "}
+"""By provider, the thought of an answer that has none (QwenLM/qwen-code#3788, NousResearch/hermes-agent#14018)."""
 
 
 class AnthropicMessagesEncoder(EncoderBase):
@@ -39,12 +41,13 @@ class AnthropicMessagesEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")
+    longest_name = 128
 
     def prepare(self) -> None:
         """Find the calls of the provider that nothing answers, and see whether a server wants thoughts."""
         mode = string(mapping(self.body, "thinking"), "type")
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
-        self._thinks = self.target.provider == "deepseek" and mode != "disabled"
+        self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
 
     # -- the request
 
@@ -81,8 +84,12 @@ class AnthropicMessagesEncoder(EncoderBase):
         for block in blocks:
             if not self._has_caller(block):
                 del block["caller"]
-        if self._thinks and blocks and not any("thinking" in block["type"] for block in blocks):
-            blocks = [dict(_NO_THOUGHT), *blocks]
+            if cited := mappings(block, "citations"):  # "Extra inputs are not permitted" (langchain#32592)
+                block["citations"] = [
+                    {key: each[key] for key in each if each[key] or key != "file_id"} for each in cited
+                ]
+        if self._no_thought is not None and blocks and not any("thinking" in block["type"] for block in blocks):
+            blocks = [{"type": "thinking", "thinking": self._no_thought, "signature": ""}, *blocks]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
@@ -121,6 +128,7 @@ class AnthropicMessagesEncoder(EncoderBase):
         last = max([place for place, part in parts if _block_type(part) == "fallback"], default=0)
         reason = words.REPLACED.message
         replaced = {place: reason for place, part in parts if place < last and not _outlives_model(part)}
+        replaced |= last_thoughts(message, [each for each in parts if each[0] not in replaced])
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}

@@ -10,7 +10,7 @@ from typing import Final
 
 from assistant_events.adapters.errors import ErrorTable, error_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
-from assistant_events.adapters.tables import by_word
+from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
@@ -58,12 +58,8 @@ ERRORS: Final = ErrorTable(
     otherwise="api_error",
 )
 
-OWN_FIELDS: Final[dict[str, frozenset[str]]] = {
-    "text": frozenset({"text"}),
-    "thinking": frozenset({"thinking"}),
-    "call": frozenset({"id", "name", "input"}),
-    "result": frozenset({"tool_use_id", "content"}),
-}
+_OWN: Final = {"text": "text", "thinking": "thinking", "call": "id name input", "result": "tool_use_id content"}
+OWN_FIELDS: Final = {role: names(fields) for role, fields in _OWN.items()}
 """By role of a block, the fields that events have words for. All others are its state, under their own names."""
 
 RESERVED: Final = frozenset({"type", "i", "orphan", "deltas", "sealed"})
@@ -76,14 +72,8 @@ DELTAS: Final[dict[str, tuple[str, str]]] = {
 }
 """By type of a delta, the role of the block that it adds to, and the field of its text."""
 
-WITHOUT_NEWS: Final = frozenset(
-    {"ping", "vertex_event", "text", "thinking", "signature", "citation", "input_json", "compaction"}
-)
-"""
-Events without news: `ping`, the counts of Vertex (reported 2025-12), and those that the streams of the official client
-derive from the others.
-"""
-
+WITHOUT_NEWS: Final = names("ping vertex_event text thinking signature citation input_json compaction")
+"""`ping`, the counts of Vertex (2025-12), and events that the streams of the official client derive from the others."""
 
 REPLACED: Final = ErrorInfo(kind=ErrorKind.NO_RESULT, message="Another model has replaced the one that made it.")
 """Why a call of the app before a `fallback` block is neither run nor sent back."""

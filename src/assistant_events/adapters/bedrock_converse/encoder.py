@@ -17,6 +17,7 @@ from assistant_events.adapters.bedrock_converse.blocks import media_block, write
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
+from assistant_events.adapters.claude import last_thoughts
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -108,6 +109,12 @@ class BedrockConverseEncoder(EncoderBase):
         if self._has_tools:
             return ()
         return [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
+
+    def left_out(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> Mapping[int, DropReason | str]:
+        """Return the thoughts with which an answer of Claude ends."""
+        return last_thoughts(message, parts) if "anthropic" in self.model_of(self.body) else {}
 
     @property
     def _has_tools(self) -> bool:

@@ -113,7 +113,7 @@ ERRORS: Final = ErrorTable(
     },
     fields=("code", "status"),
     # An overloaded model has been reported with the code `invalid_request` (2026-11).
-    phrases={"experiencing high demand": ErrorKind.OVERLOADED},
+    phrases={"experiencing high demand": ErrorKind.OVERLOADED, "api key": ErrorKind.AUTH},
     otherwise="internal",
     retry_after=google_rpc.retry_delay_s,
 )
