@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Final, Literal, NamedTuple, final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_results import output_value, streamed_input
@@ -12,6 +12,9 @@ from assistant_events.history import has_result
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values import thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
+
+_ARGUMENTS: Final = "arguments"
+"""Where xAI has the input of a call of free text, as JSON, in place of the own field of its type."""
 
 
 class CallForm(NamedTuple):
@@ -61,6 +64,8 @@ class CallForm(NamedTuple):
         # Any: plain JSON.
         if self.form == "fields":
             return {key: item[key] for key in self.input.split() if key in item}
+        if self.form == "text" and not text and (given := parse_input(string(item, _ARGUMENTS) or "")[0]):
+            return thaw(given)  # type: ignore[no-any-return]  # a dict
         return None if text is None else streamed_input(text, self.input if self.form == "text" else "")
 
     def write(self, call: msg.ToolPart) -> dict[str, Any]:
@@ -70,6 +75,8 @@ class CallForm(NamedTuple):
         arguments: dict[str, Any] = thaw(call.input or NO_FIELDS)
         if self.form == "fields":
             written |= {key: value for key, value in arguments.items() if key in self.input.split()}
+        elif _ARGUMENTS in call.state and self.form == "text":
+            return written
         elif self.form == "text":
             written[self.input] = arguments.get(self.input, call.raw_input)
         else:

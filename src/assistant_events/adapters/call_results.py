@@ -10,7 +10,8 @@ import attrs
 
 from assistant_events import messages as msg
 from assistant_events import values as v
-from assistant_events.adapters.json_fields import base64_bytes
+from assistant_events.adapters.errors import error_of
+from assistant_events.adapters.json_fields import Fields, base64_bytes, string
 from assistant_events.history import DropReason
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values.content import ContentInput
@@ -89,6 +90,15 @@ def read_output(value: object, media_type: str | None = None) -> ContentInput:
     if media_type is not None and data and b64encode(data).decode() == value:
         return v.MediaContent(data=data, media_type=media_type)
     return v.TextContent(value)
+
+
+def tool_error(item: Fields) -> v.ErrorInfo | None:
+    """Return the error of an item of a call that the provider ran: its `error`, or a `status` of failed."""
+    error = error_of(item)
+    if not error and string(item, "status") != "failed":
+        return None
+    message = string(error, "message") or "the tool failed"
+    return v.ErrorInfo(kind=v.ErrorKind.TOOL, message=message, code=string(error, "code"))
 
 
 def output_value(call: msg.ToolPart) -> Any:

@@ -488,6 +488,18 @@ class TestTexts:
         ]
         assert URL == thaw(found.state["annotations"])[0]
 
+    @pytest.mark.parametrize("name", ["reasoning", "reasoning_content", "reasoning_text"])
+    def test_names_of_events_of_a_reasoning(self, name):
+        """
+        Open Responses and gateways have names of their own for the events of its text.
+        """
+        start = added(0, id="rs_1", type="reasoning", summary=[], status="in_progress")
+        pieces = [delta(name, 0, piece, content_index=0) for piece in ("Let me ", "think")]
+        decoder = DIALECT.decoder("a1")
+        found = fold(decoder.feed(body(created(), start, *pieces)) + decoder.close()).last
+
+        assert ("Let me think", []) == (found.reasoning, decoder.notes)
+
     def test_annotations_after_the_text(self):
         """
         They count once, whether they come before or after its end.

@@ -220,7 +220,7 @@ class TestReasoning:
         items, drops = encoded(USER, answer, model="gpt-7")
 
         assert [
-            {"role": "assistant", "phase": "commentary", "content": [{"type": "output_text", "text": "So."}]},
+            {"role": "assistant", "phase": "commentary", "content": "So."},
             {key: value for key, value in FC.items() if key != "id"} | {"arguments": "{}"},
         ] == items[1:3]
         assert [(0, DropReason.OTHER_MODEL), (1, DropReason.OTHER_MODEL), (2, DropReason.OTHER_MODEL)] == [
@@ -234,7 +234,7 @@ class TestReasoning:
         answer = message(stream(reasoning(0, "Hm."), text(1, "So.")), provider="xai", request={"model": MODEL})
         items, _ = encoded(USER, answer)
 
-        assert [{"role": "assistant", "content": [{"type": "output_text", "text": "So."}]}] == items[1:]
+        assert [{"role": "assistant", "content": "So."}] == items[1:]
 
     def test_a_failed_answer(self):
         """
@@ -242,7 +242,7 @@ class TestReasoning:
         """
         items, _ = sent(SAMPLES["failure"])
 
-        assert [{"role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}] == items
+        assert [{"role": "assistant", "content": "Hi"}] == items
 
 
 class TestCompaction:
@@ -270,7 +270,8 @@ class TestCompaction:
         """
         items, _ = encoded(USER, own(SAMPLES["compaction"]), NEXT, model="gpt-7")
 
-        assert ["Hi", "Hi.", "More"] == [item["content"][0]["text"] for item in items]
+        assert ["user", "assistant", "user"] == [item["role"] for item in items]
+        assert "Hi." == items[1]["content"]
 
 
 class TestChain:
@@ -523,6 +524,57 @@ def test_ids_and_names_that_the_service_refuses():
     assert items[1]["call_id"] == items[2]["call_id"]
 
 
+def test_ids_of_items_that_are_too_long():
+    """
+    Copilot has ids of 400 characters, which it refuses (can1357/oh-my-pi#284): these items mean the same without one.
+    """
+    long = "x" * 400
+    body = stream(reasoning(0, "Hm.", id=long), text(1, "So.", id=f"{long}m"), call(2, "{}", id=f"{long}f"))
+    items, _ = encoded(USER, own(body))
+
+    assert ["reasoning", "assistant", "function_call"] == [each.get("type", each.get("role")) for each in items[1:4]]
+    assert "gAAA-final" == items[1]["encrypted_content"]
+    assert long not in str(items)
+
+
+def test_a_reasoning_before_a_call_that_is_sent_as_text():
+    """
+    It is refused without the item that it led to.
+    """
+    answer = own(stream(reasoning(0, "Hm."), hosted(1, **COMPUTER)))
+    failed = [each.fail(ErrorInfo(kind="tool", message="no")) for each in answer.pending_tool_calls]
+    found = DIALECT.encoder(fold(failed, start=fold_of(USER, answer)), {"model": MODEL}, mode="full")
+
+    assert ["message", "message"] == [each["type"] for each in found.body["input"]]
+    assert {DropReason.LINKED, DropReason.REWORDED} == {drop.reason for drop in found.drops}
+
+
+def test_what_only_answers_have():
+    """
+    The name of who made an item is not sent; the longest output that a shell call asked for is sent with its result.
+    """
+    local = {**SHELL, "environment": {"type": "local"}, "action": {"commands": ["ls"], "max_output_length": 12}}
+    answer = own(stream(hosted(0, **local, created_by="model"), hosted(1, **COMPACTION, created_by="model")))
+    transcript = fold([answer.pending_tool_calls[0].succeed("a")], start=fold_of(USER, answer))
+    items = DIALECT.encoder(transcript, {"model": MODEL}, mode="full").body["input"]
+
+    assert [12] == [each["max_output_length"] for each in items if each["type"] == "shell_call_output"]
+    assert "created_by" not in str(items)
+
+
+def test_code_of_xai():
+    """
+    Its code is in `arguments`, and the item returns as it came.
+    """
+    item = {"id": "fc_1", "type": "code_interpreter_call", "status": "completed", "name": "code_execution"}
+    given = {**item, "arguments": '{"code":"1+1"}'}
+    answer = own(stream(hosted(0, **given), text(1, "2")))
+    items, drops = encoded(USER, answer)
+
+    assert {"code": "1+1"} == answer.tool_calls[0].arguments
+    assert ([given], []) == (items[1:2], drops)
+
+
 def test_the_status_of_a_reasoning():
     """
     It is refused in a request; the rest of the reasoning returns.
@@ -568,7 +620,7 @@ def test_strip():
     """
     found = DIALECT.encoder([USER, own(SAMPLES["two summaries"]), NEXT], {"model": MODEL}, strip=True)
 
-    assert {"role": "assistant", "content": [{"type": "output_text", "text": "So."}]} == found.body["input"][1]
+    assert {"role": "assistant", "content": "So."} == found.body["input"][1]
 
 
 PROMPTS = {
@@ -627,7 +679,7 @@ def test_histories_of_other_providers():
     items = DIALECT.encoder(fold(events), {"model": MODEL}).body["input"]
 
     assert [
-        {"role": "assistant", "content": [{"type": "output_text", "text": "so"}]},
+        {"role": "assistant", "content": "so"},
         {"type": "function_call", "call_id": "c_1", "name": "look_up", "arguments": '{"a":1}'},
         {"type": "function_call_output", "call_id": "c_1", "output": "sun"},
     ] == items[:3]

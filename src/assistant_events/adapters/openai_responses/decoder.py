@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assistant_events.adapters.call_results import read_output
+from assistant_events.adapters.call_results import read_output, tool_error
 from assistant_events.adapters.errors import SPLICED, error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, array, count, flag, mapping, mappings, others, said, string
@@ -186,7 +186,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         opened = self.recorder.open_of(item)
         given = tool.input_in(item.fields, None if opened is None else opened.buffer.value())
         self.recorder.end_tool_input(None, _final_state(item), given, complete=not is_cut, key=item)
-        is_hosted, error = words.is_hosted(item.kind, item.fields), words.tool_error(item.fields)
+        is_hosted, error = words.is_hosted(item.kind, item.fields), tool_error(item.fields)
         if is_hosted and is_done and not is_cut and (error or not item.awaits):
             self._record_result(item, item, "" if tool.answer else tool.output, item.state)
 
@@ -194,7 +194,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         """Record the result of a call of the provider, which a field of an item has."""
         image = f"image/{string(item.fields, 'output_format') or 'png'}"
         output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
-        self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call, provider_executed=True)
+        self.recorder.result(None, output, tool_error(item.fields), state=state, key=call, provider_executed=True)
 
     def _keep(self, item: OpenItem) -> None:
         """Give the recorder what is known of an item that ends: of a message or reasoning, its last part has it."""

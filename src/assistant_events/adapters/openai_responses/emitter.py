@@ -32,8 +32,6 @@ class OpenAIResponsesEmitter(ItemEmitter):
     name_field = "type"
     text_state = frozenset({"i", "type", "annotations", "part", "content_index", "summary_index"})
 
-    # -- the response
-
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `response.created` and `response.in_progress`."""
         super().on_start(message)
@@ -50,8 +48,6 @@ class OpenAIResponsesEmitter(ItemEmitter):
             response["output"] = self.output()
         if status != "in_progress" or message.details:
             self._frame(status, response=response)
-
-    # -- items
 
     def write_item(self, kind: BlockKind, parts: Sequence[Any]) -> Item | None:
         """Return an item as a document has it."""

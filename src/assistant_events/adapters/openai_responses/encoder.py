@@ -44,8 +44,6 @@ class OpenAIResponsesEncoder(EncoderBase):
     longest_call_id: ClassVar[int | None] = 64  # BerriAI/litellm#41534
     longest_name = 128  # its models make up names that it refuses (openai/codex#9447)
 
-    # -- items
-
     def text_block(self, text: str) -> Item:
         """Return a text as a content block."""
         return {"type": "input_text", "text": text}
@@ -92,7 +90,12 @@ class OpenAIResponsesEncoder(EncoderBase):
                 return {**item, "status": "failed" if failed else "completed", "output": text}
             case "shell_call_output":
                 outcome = {"type": "exit", "exit_code": 1 if failed else 0}
-                return {**item, "output": json_array(text) or [{"stdout": text, "stderr": "", "outcome": outcome}]}
+                asked = others({"max_output_length": mapping(call.input or {}, "action").get("max_output_length")})
+                return {
+                    **item,
+                    **asked,
+                    "output": json_array(text) or [{"stdout": text, "stderr": "", "outcome": outcome}],
+                }
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": json_array(text)}
             case "computer_call_output":
@@ -110,8 +113,8 @@ class OpenAIResponsesEncoder(EncoderBase):
         return [place for place, call in calls if not _has_form(words.TOOLS.kind_of(call), result_content(call))]
 
     def is_summary(self, part: msg.Part) -> bool:
-        """Return whether a part is a compaction."""
-        return string(mapping(part.state, "item"), "type") == "compaction"
+        """Return whether a part is a compaction; Codex knows the second name, too."""
+        return string(mapping(part.state, "item"), "type") in ("compaction", "compaction_summary")
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no item: an empty text, a call of the provider without the result in its item."""
@@ -127,7 +130,8 @@ class OpenAIResponsesEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return the reasonings whose following item is not sent."""
-        sent = [(place, part) for place, part in parts if self.unsendable(part) is None]
+        refused = self.refused_calls(message, parts)
+        sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
         return without_successor(message, sent, "i")
 
 
@@ -136,13 +140,19 @@ encode = OpenAIResponsesEncoder.encode
 
 def _for_request(item: Item) -> Item:
     """Return an item as input: some fields are output alone, and a message without an id has a short form."""
-    if item["type"] != "message":
-        return others(item, {"status"}) if item["type"] == "reasoning" else item  # refused (unslothai/unsloth#8372)
+    kind, refused = item["type"], {"created_by"}
+    if kind == "reasoning":
+        refused.add("status")  # unslothai/unsloth#8372
+    if kind not in words.TOOLS.hosted and len(string(item, "id") or "") > 64:
+        refused.add("id")  # Copilot makes them (can1357/oh-my-pi#284)
+    item = {key: value for key, value in item.items() if key not in refused}
+    if kind != "message":
+        return item
     content = [{key: value for key, value in part.items() if key != "logprobs"} for part in item["content"]]
     if "id" in item:
         return {"status": "completed", **item, "content": content}
-    texts = [{key: part[key] for key in ("type", "text", "refusal") if key in part} for part in content]
-    return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": texts}
+    text = "".join([string(part, "text") or string(part, "refusal") or "" for part in content])
+    return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": text}  # vLLM takes no array
 
 
 def _has_form(kind: str, content: tuple[Content, ...]) -> bool:

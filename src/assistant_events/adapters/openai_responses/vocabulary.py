@@ -10,12 +10,11 @@ from collections.abc import Collection
 from typing import Final
 
 from assistant_events.adapters.call_forms import CallForm, CallForms
-from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_forms import TextForm, TextForms
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
+from assistant_events.values import FinishReason
 
 INCOMPLETE: Final = by_word({FinishReason.LENGTH: "max_output_tokens", FinishReason.CONTENT_FILTER: "content_filter"})
 """Finish reason by the reason of an incomplete response. The first of a finish reason is written for it."""
@@ -110,6 +109,7 @@ TOOLS: Final = CallForms(
 TEXT_EVENTS: Final = {
     **{text.event: kind for kind, text in TEXTS.items()},
     **{f"{kind}_{field}": kind for kind, field in TOOLS.inputs.items()},
+    **dict.fromkeys(("reasoning", "reasoning_content"), "reasoning_text"),  # openresponses/openresponses, gateways
     **dict.fromkeys(("content_part", "reasoning_part", "reasoning_summary_part"), ""),
 }
 """By the name of events about a text or an input, its type; empty for those about a part, which has its own."""
@@ -150,15 +150,6 @@ def is_hosted(kind: str, item: Fields) -> bool:
             return string(item, "execution") != "client"
         case _:
             return kind in TOOLS.hosted
-
-
-def tool_error(item: Fields) -> ErrorInfo | None:
-    """Return the error of a call of the provider; `None` when it succeeded."""
-    error = error_of(item)
-    if not error and string(item, "status") != "failed":
-        return None
-    message = string(error, "message") or "the tool failed"
-    return ErrorInfo(kind=ErrorKind.TOOL, message=message, code=string(error, "code"))
 
 
 def detect(document: Fields) -> bool:
