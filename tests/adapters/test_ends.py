@@ -7,8 +7,9 @@ import json
 import pytest
 
 from assistant_events import Origin
+from assistant_events.adapters import load_dialect
 from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
-from assistant_events.values import ErrorInfo, RemoteRun, write_json
+from assistant_events.values import ErrorInfo, RemoteRun, thaw, write_json
 
 from .notation import (
     DONE,
@@ -120,6 +121,17 @@ def test_c69_failed_without_an_error():
     Without one it is the provider's.
     """
     assert failed(GENERIC) == terminal(stream(C(), K("failed", usage=None)))
+
+
+def test_c69_errors_beside_another_end():
+    """
+    Faults of an interaction that did not fail are facts of the answer, and are written again.
+    """
+    faults = [{"code": "content_blocked", "message": "blocked by safety"}]
+    found = message(stream(C(), S(0, mo("Hi")), X(0), K("incomplete", errors=faults)))
+
+    assert (None, {"errors": faults}) == (found.error, thaw(found.details))
+    assert faults == load_dialect("gemini-interactions").emit_resource(found)["errors"]
 
 
 def test_c69_cancelled():

@@ -108,14 +108,14 @@ def filled(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
 
 def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     """
-    Put what `others` returns into *facts*: objects are merged at one level, else the last value counts.
+    Put what `others` returns into *facts*: objects are merged at one level, else the last value counts, but no null.
 
     Returns:
         Whether something is new.
     """
     has_news = False
     for key, value in others(fields, *own).items():
-        merged = {**mapping(facts, key), **value} if isinstance(value, dict) else value
+        merged = {**value, **mapping(facts, key), **others(value)} if isinstance(value, dict) else value
         if facts.get(key) != merged:
             facts[key], has_news = merged, True
     return has_news

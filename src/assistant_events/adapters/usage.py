@@ -56,6 +56,8 @@ class UsageTable:
         total_decides: Whether only some servers count fields apart: those whose total is the sum with them. What a
             total has beyond all counts is then output that was not counted, such as the thoughts of Gemini.
 
+        omits_zeros: Whether the wire leaves out zeros: a side without a count of its own is that of its fields apart.
+
     Raises:
         ValueError: A key of *counts* or *apart* names another count than those of `Usage`.
     """
@@ -64,12 +66,14 @@ class UsageTable:
     apart: Mapping[str, tuple[str, ...]] = attrs.field(default=_NONE, validator=_only(_SIDES))
     total: str | None = None
     total_decides: bool = False
+    omits_zeros: bool = False
 
     def read(self, fields: Fields) -> Usage:
         """
         Return the usage of a wire's object, which becomes its `details`.
 
-        A side is known when the wire's own count of it is; fields counted apart are added, missing ones as 0.
+        A side is known when the wire's own count of it is, see also *omits_zeros*; fields counted apart are added,
+        missing ones as 0.
         """
         counts: dict[str, Any] = {name: _read(fields, path) for name, path in self.counts.items()}
         apart = {side: sum([_read(fields, path) or 0 for path in paths]) for side, paths in self.apart.items()}
@@ -77,7 +81,9 @@ class UsageTable:
             more = (_read(fields, self.total or "") or 0) - sum([counts.get(side) or 0 for side in _SIDES])
             is_hidden = more > 0 and not any(counts.get(name) for name in _PARTS)
             apart = {"output_tokens": more} if is_hidden else apart if more == sum(apart.values()) else {}
-        counts |= {side: counts[side] + more for side, more in apart.items() if counts[side] is not None}
+        for side, more in apart.items():
+            if counts[side] is not None or (more and self.omits_zeros):
+                counts[side] = (counts[side] or 0) + more
         return Usage(**counts, details=said(fields))
 
     def write(self, usage: Usage) -> dict[str, Any]:

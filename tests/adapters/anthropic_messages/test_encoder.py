@@ -401,7 +401,7 @@ THOUGHTS_LAST = {
 @pytest.mark.parametrize(("body", "expected"), THOUGHTS_LAST.values(), ids=THOUGHTS_LAST)
 def test_a_thought_at_the_end(body, expected):
     """
-    “The final block in an assistant message cannot be `thinking`”: it is left out, and a pause goes on behind it.
+    “The final block in an assistant message cannot be `thinking`”: it is left out; a paused answer keeps it.
     """
     messages, drops = encoded(USER, message(body))
     sent = [each["type"] for item in messages if item["role"] == "assistant" for each in item["content"]]

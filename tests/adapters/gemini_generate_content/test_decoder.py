@@ -8,7 +8,7 @@ import pytest
 
 from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage, fold
 from assistant_events.adapters import JsonArray, JsonLines
-from assistant_events.messages import CallStatus, MediaPart, MessageStatus
+from assistant_events.messages import CallStatus, MediaPart, MessageStatus, PartStatus
 from assistant_events.values import Citation, ErrorInfo, JsonContent, TextContent, thaw
 
 from .notation import (
@@ -663,6 +663,67 @@ def test_counts_before_the_last_chunk():
     body = stream(C(T("a"), usage=USAGE), C(T("b"), finish="STOP"))
 
     assert USAGE == message(body).usage.details
+
+
+@pytest.mark.parametrize("reason", ["MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL"])
+def test_arguments_that_the_end_has_cut(reason):
+    """
+    A call that was to go on is not one to be run, whatever of its arguments has come; a stop alone may leave them open.
+    """
+    body = stream(C(F("f", willContinue=True)), C(P("$.path", stringValue="/etc")), ended(reason))
+    [found] = message(body).tool_calls
+    [stopped] = message(stream(C(F("f", willContinue=True)), C(P("$.path", stringValue="/etc")), END)).tool_calls
+
+    assert (CallStatus.FAILED, PartStatus.INCOMPLETE) == (found.status, found.input_status)
+    assert {"path": "/etc"} == stopped.arguments
+
+
+def test_output_of_thoughts_alone():
+    """
+    Zeros are not written: without a count of candidates the thoughts are all of the output (google/adk-python#1357).
+    """
+    usage = {"promptTokenCount": 1706, "thoughtsTokenCount": 2999, "totalTokenCount": 4705}
+    found = message(stream(C(H("Hm"), finish="MAX_TOKENS", usage=usage))).usage
+
+    assert (1706, 2999, 2999, 4705) == (
+        found.input_tokens,
+        found.output_tokens,
+        found.reasoning_tokens,
+        found.total_tokens,
+    )
+
+
+def test_dumps_with_nulls():
+    """
+    A source is found beside the nulls of a dump, and an object of nulls in a later chunk takes nothing away.
+    """
+    chunk = {"image": None, "maps": None, "web": {"title": "uefa", "uri": "https://x/1"}}
+    support = {"grounding_chunk_indices": [0], "segment": {"end_index": 5, "start_index": None, "text": "Spain"}}
+    found = {"grounding_chunks": [chunk], "grounding_supports": [support]}
+    nothing = dict.fromkeys(found)
+    frames = [
+        {"candidates": [{"content": {"parts": [{"text": text}]}, "finish_reason": reason, "grounding_metadata": given}]}
+        for text, reason, given in (("Spain", None, found), (".", "STOP", nothing))
+    ]
+    decoder = DIALECT.decoder("a1")
+    events = [event for each in frames for event in decoder.feed_event({"model_version": MODEL, **each})]
+    [part] = fold(events + decoder.close()).last.parts
+
+    assert [("https://x/1", "uefa", 0, 5)] == [(each.url, each.title, each.start, each.end) for each in part.citations]
+
+
+def test_a_source_of_an_image_search():
+    """
+    Google wants its page attributed, not the image.
+    """
+    image = {"image": {"sourceUri": "https://page", "imageUri": "https://img", "title": "T"}}
+    metadata = {
+        "groundingChunks": [image],
+        "groundingSupports": [{"segment": {"endIndex": 1}, "groundingChunkIndices": [0]}],
+    }
+    [part] = message(stream(C(T("a"), finish="STOP", groundingMetadata=metadata))).parts
+
+    assert ["https://page"] == [each.url for each in part.citations]
 
 
 def test_facts_of_the_end():

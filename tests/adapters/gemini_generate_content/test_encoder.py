@@ -126,6 +126,11 @@ RESULTS = {
         {"output": "see"},
         [{"inlineData": PNG}],
     ),
+    "an object and an image": (  # google/computer-use-preview, agent.py
+        (JsonContent({"url": "https://x"}), MediaContent(media_type="image/png", data=b"\x89PNG")),
+        {"url": "https://x"},
+        [{"inlineData": PNG}],
+    ),
     "an image elsewhere": (
         MediaContent(media_type="image/png", uri="gs://a/b.png"),
         {"output": ""},
@@ -152,6 +157,7 @@ BESIDE = {
     "an image": ("gemini-3-flash-preview", "image/png", True),
     "a document": ("gemini-3-flash-preview", "application/pdf", True),
     "an image for an older model": ("gemini-2.5-flash", "image/png", False),
+    "a screenshot": ("gemini-2.5-computer-use-preview-10-2025", "image/png", True),
 }
 
 
@@ -217,7 +223,10 @@ def test_tools_of_the_service():
     answered = message(SAMPLES["search"])
     call, result = {"toolCall": SEARCH, "thoughtSignature": SIG}, {"toolResponse": FOUND}
 
-    assert ([ASKED, model(call, result, T("Found.", SIG_2))], []) == encoded(USER, answered, **SHOWN)
+    in_snake_case = {"tool_config": {"include_server_side_tool_invocations": True}}  # which the service takes, too
+
+    for shown in (SHOWN, in_snake_case):
+        assert ([ASKED, model(call, result, T("Found.", SIG_2))], []) == encoded(USER, answered, **shown)
     assert ([ASKED, model(T("Found.", SIG_2))], [(0, "unplaced")]) == encoded(USER, answered)
 
 

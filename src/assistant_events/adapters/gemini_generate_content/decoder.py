@@ -144,7 +144,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if self._text is not None and self._text.kind == "text":
             self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
-        self._end_call()
+        self._end_call(is_cut=self._reason != "STOP")
         self._is_finished = True
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
@@ -265,14 +265,14 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if not any(flag(each, "willContinue") is True for each in (fields, *mappings(fields, "partialArgs"))):
             self._end_call()
 
-    def _end_call(self) -> None:
-        """End the arguments that are open: the part that ends them may be missing."""
+    def _end_call(self, *, is_cut: bool = False) -> None:
+        """End the arguments that are open: the part that ends them may be missing, the rest of them when *is_cut*."""
         if self._call is not None:
             (key, first, arguments), self._call = self._call, None
             self.recorder.tool_input(None, None, arguments.end(), key=key)
             value = {**mapping(first, "args"), **arguments.value}
             is_text = arguments.is_ordered and len(value) == len(arguments.value)
-            self.recorder.end_tool_input(key=key, input=None if is_text else value)
+            self.recorder.end_tool_input(key=key, input=None if is_text else value, complete=not is_cut)
 
     def _on_result(self, key: int, kind: str, tool: str, fields: Fields, state: dict[str, Any]) -> None:
         """Record a result: of the call with its id, or of the last one of its tool where it has none."""

@@ -17,6 +17,7 @@ from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
+from assistant_events.adapters.google_rpc import camel_keys
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import flag, is_object, mapping, string
 from assistant_events.history import DropReason, Policy
@@ -28,6 +29,7 @@ A value for `Policy.lost_signature`. Gemini 3 refuses a step of the current turn
 this one it does not look (documentation of thought signatures, recorded from pydantic-ai).
 """
 
+_OLDER: Final = re.compile(r"gemini-[12](?!.*computer-use)")
 _IN_RESULTS: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
 
 
@@ -46,8 +48,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
 
     def prepare(self) -> None:
-        """Look for answers of others, and at the model: before Gemini 3 no result holds media (bifrost#4202)."""
-        self.media_in_results = () if re.search("gemini-[12]", self.model_of(self.body)) else _IN_RESULTS
+        """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""
+        self.media_in_results = () if _OLDER.search(self.model_of(self.body)) else _IN_RESULTS
         answers = [each for each in self.messages if isinstance(each, msg.AssistantMessage)]
         self._without_ids = {each.id for each in answers if not self.is_of_provider(each)}
         """Answers of others: the service did not make the ids of their calls, and Vertex refuses such ids."""
@@ -86,8 +88,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the content with a `functionResponse`: an object, or anything else as `output` or `error`."""
         media = [media_part(item) for item in content if isinstance(item, MediaContent)]
-        match call.output:
-            case (JsonContent(value=value),) if not failed:
+        match [item for item in call.output if not isinstance(item, MediaContent)]:
+            case [JsonContent(value=value)] if not failed:
                 response = thaw(value) if is_object(value) else {"output": thaw(value)}
             case _:
                 response = {"error" if failed else "output": text_of(content)}
@@ -104,7 +106,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
         """Return why no content can have a part: it is of a tool of the service that the body does not show."""
         match part:
             case msg.ToolPart() if call_kind_of(part) == "toolCall" and not flag(
-                mapping(self.body, "toolConfig"), "includeServerSideToolInvocations"
+                mapping(camel_keys(self.body), "toolConfig"), "includeServerSideToolInvocations"
             ):
                 return DropReason.UNPLACED
             case _:

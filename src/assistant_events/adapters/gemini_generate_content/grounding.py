@@ -7,13 +7,13 @@ with text that is not ASCII). Citations count code points.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TypeAlias
 
 from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, string
 from assistant_events.adapters.text_places import code_points
 from assistant_events.values import Citation
 
+_CHUNKS = "groundingChunks"
 _Source: TypeAlias = tuple[Fields, int, int | None, str | None]
 """The source, the first byte and the end of the text that it supports, and that text where the wire repeats it."""
 
@@ -34,14 +34,14 @@ def citations_of(details: Fields, text: str) -> tuple[Citation, ...]:
         start, end = places.get(first), places.get(-1 if last is None else last)
         if start is None or end is None or end < start or text[start:end] != (repeated or text[start:end]):
             start = end = None
-        url, title = string(source, "uri"), string(source, "title")
+        url, title = string(source, "uri") or string(source, "sourceUri"), string(source, "title")
         citations.append(Citation(url=url, title=title, start=start, end=end, cited_text=string(source, "text")))
     return tuple(citations)
 
 
 def _grounded(metadata: Fields) -> list[_Source]:
-    """Return the chunks that support a place; a chunk has one object, the source."""
-    chunks = [next(map(partial(mapping, chunk), chunk), chunk) for chunk in mappings(metadata, "groundingChunks")]
+    """Return the chunks that support a place; a chunk has one object, the source (dumps have nulls beside it)."""
+    chunks = [next((mapping(each, key) for key in each if each[key]), each) for each in mappings(metadata, _CHUNKS)]
     return [
         (chunks[number], integer(segment, "startIndex") or 0, integer(segment, "endIndex"), string(segment, "text"))
         for support in mappings(metadata, "groundingSupports")

@@ -7,13 +7,12 @@ Fields and enums: google-genai 3.4.0, `types.py` (seen 2026-11), for the Gemini 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields, integer, is_array, mapping, string
+from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
@@ -91,6 +90,7 @@ USAGE: Final = UsageTable(
     },
     apart={"input_tokens": ("toolUsePromptTokenCount",), "output_tokens": ("thoughtsTokenCount",)},
     total="totalTokenCount",
+    omits_zeros=True,
 )
 
 ERRORS: Final = ErrorTable(
@@ -101,19 +101,16 @@ ERRORS: Final = ErrorTable(
     retry_after=google_rpc.retry_delay_s,
 )
 
-DROPPED: Final[Mapping[str, str]] = MappingProxyType(
+DROPPED: Final = by_word(
     {
-        "candidates.index": "Only one candidate is kept.",
-        "note:other-candidate": "Only one candidate is kept.",
-        "content.role": "Every answer is the model's.",
-        "createTime": "The request has it, not the answer.",
-        "usageMetadata.candidatesTokenCount": "Of an early chunk; the last counts are the totals.",
-        "safetyRatings": "Of several, the last ones count.",
-        "partialArgs.jsonPath": "It is the place of a value in the input.",
-        "partialArgs.nullValue": "It is a null of the input.",
-        **dict.fromkeys(
-            ("sdkHttpResponse", "automaticFunctionCallingHistory", "parsed"), "The official client has added it."
-        ),
+        "Only one candidate is kept.": "candidates.index note:other-candidate",
+        "Every answer is the model's.": "content.role",
+        "The request has it, not the answer.": "createTime",
+        "Of an early chunk; the last counts are the totals.": "usageMetadata.candidatesTokenCount",
+        "Of several, the last ones count.": "safetyRatings",
+        "It is the place of a value in the input.": "partialArgs.jsonPath",
+        "It is a null of the input.": "partialArgs.nullValue",
+        "The official client has added it.": "sdkHttpResponse automaticFunctionCallingHistory parsed",
     }
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""

@@ -18,7 +18,7 @@ from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.step_decoders import StepDecoder, decoder_of
-from assistant_events.adapters.json_fields import Fields, integer, mapping, string
+from assistant_events.adapters.json_fields import Fields, array, integer, mapping, string
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
 _MAX_INDEX = 1 << 31
@@ -259,6 +259,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                 message = f"the stream ended while the interaction was {status}"
                 self.fail_step(ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True))
             case _:
+                self.learn_details({"errors": array(interaction, "errors") or None}, ())
                 self._finish(status)
 
     def _finish(self, status: str | None) -> None:

@@ -17,7 +17,7 @@ from assistant_events.adapters.gemini_interactions.step_stream import Arguments,
 from assistant_events.adapters.gemini_interactions.vocabulary import CALLS, SANDBOX_TOOLS
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import array, string
-from assistant_events.values import State
+from assistant_events.values import State, thaw
 
 _DIALECT = GeminiInteractionsDecoder.dialect
 
@@ -225,7 +225,7 @@ def _interaction(
     message: msg.AssistantMessage, failure: Failure, *, agent: bool, fields: Mapping[str, Any] | None, **more: Any
 ) -> dict[str, Any]:
     environment = string(message.state, "environment_id")
-    errors = None if failure.error is None else [failure.error]
+    errors = thaw(message.details.get("errors")) if failure.error is None else [failure.error]
     more |= {"errors": errors, "environment_id": environment}
     status, name = failure.status or "in_progress", message.origin.served_model
     return interaction(_id_of(message), status, name, is_agent=agent, fields=fields, **more)
