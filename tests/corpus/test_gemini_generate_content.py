@@ -88,7 +88,7 @@ def test_counts(name):
     written, thoughts = counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")
 
     assert (None if prompt is None else prompt + tools, thoughts) == (usage.input_tokens, usage.reasoning_tokens)
-    # A zero is not written: with thoughts alone there are no counts of candidates.
+    # A zero is not written: thoughts alone come without a count of candidates.
     assert ((written or 0) + (thoughts or 0) if written is not None or thoughts else None) == usage.output_tokens
     if "totalTokenCount" in counts:
         assert counts["totalTokenCount"] == prompt + tools + (written or 0) + (thoughts or 0)

@@ -296,8 +296,16 @@ REFUSED = {
         "messages.1.content.0.thinking.signature: Field required",
     ),
     "an empty signature": (
-        body("Hi", model({"type": "thinking", "thinking": "Hm", "signature": ""}), "And?"),
+        body("Hi", model({"type": "thinking", "thinking": "Hm", "signature": ""}, TEXT), "And?"),
         "messages.1.content.0: Invalid `signature` in `thinking` block",
+    ),
+    "a thought at the end": (
+        body("Hi", model(TEXT, {"type": "thinking", "thinking": "Hm", "signature": "EqQB"}), "And?"),
+        "messages.1: The final block in an assistant message cannot be `thinking`.",
+    ),
+    "a name with a dot": (
+        body("Hi", model({**CALL, "name": "functions.f"}), user(RESULT)),
+        "messages.1.content.0.tool_use.name: String should match pattern",
     ),
     "a signature of others": (body("Hi", TURN, user(RESULT)), "cannot be modified"),
 }
@@ -394,7 +402,7 @@ def resent(change, *blocks, **options):
     return asyncio.run(main())
 
 
-ANSWER = (thought(), TEXT, {"type": "redacted_thinking"}, thought("More"))
+ANSWER = (thought(), TEXT, {"type": "redacted_thinking"}, thought("More"), {"type": "text", "text": "So."})
 
 
 def altered(place, **more):
@@ -408,7 +416,7 @@ CHANGES = {
     "another thought": (altered(0, thinking="Plan"), 400),
     "another signature": (lambda blocks: altered(0, signature=blocks[3]["signature"])(blocks), 400),
     "other data": (altered(2, data="eHk="), 400),
-    "another order": (lambda blocks: [blocks[3], blocks[1], blocks[2], blocks[0]], 400),
+    "another order": (lambda blocks: [blocks[3], blocks[1], blocks[2], blocks[0], blocks[4]], 400),
     "twice": (lambda blocks: [blocks[0], *blocks], 400),
 }
 
@@ -427,15 +435,15 @@ def test_signatures_of_a_fixture():
     """
     given = thought(signature="Z2l2ZW4=")
 
-    assert 200 == resent(lambda blocks: blocks, given)
-    assert 400 == resent(altered(0, thinking="Plan"), given)
+    assert 200 == resent(lambda blocks: blocks, given, TEXT)
+    assert 400 == resent(altered(0, thinking="Plan"), given, TEXT)
 
 
 def test_without_signatures():
     """
     A mock that does not sign checks none.
     """
-    assert 200 == resent(altered(0, thinking="Plan", signature="x"), thought(), sign=False)
+    assert 200 == resent(altered(0, thinking="Plan", signature="x"), thought(), TEXT, sign=False)
 
 
 # -- fixtures

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
@@ -22,8 +23,11 @@ from assistant_events.values.json_values import json_type
 Blocks: TypeAlias = list[Fields]
 
 _ROLES: Final = ("user", "assistant", "system")
-_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_ID: Final = re.compile(r"^[a-zA-Z0-9_-]+$")
+_NAME: Final = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
 _LEAST_BUDGET: Final = 1024
+
+_ENDS_WITH_THOUGHT: Final = "The final block in an assistant message cannot be `thinking`."
 
 _NO_RESULT: Final = (
     "`tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block must have a "
@@ -57,6 +61,7 @@ def check_create(version: str | None, body: Body, ledger: SignatureLedger | None
     _check_thinking(body)
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
     _check_calls(messages)
+    _check_last_blocks(messages)
     _check_first_block(body, messages)
     if ledger is not None:
         _check_signatures(messages, ledger)
@@ -155,16 +160,22 @@ def _check_block(where: str, block: object, role: str) -> None:
             _check_text(where, block["text"], role)
         case "compaction" if block.get("content") == "":
             raise _rejected(f"{where}.compaction.content: String should have at least 1 character")
-        case "tool_use" if not _ID.fullmatch(str(block["id"])):
-            raise _rejected(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
-        case "tool_use" if not is_object(block["input"]):
-            raise _rejected(f"{where}.tool_use.input: Input should be a valid dictionary")
+        case "tool_use":
+            _check_call(f"{where}.tool_use", block)
         case "tool_result":
             _check_result(f"{where}.tool_result", block)
         case _:
             pass
     if (kind == "tool_result") != (role == "user") and kind in ("tool_result", "tool_use", "thinking"):
         raise _rejected(f"{where}: `{kind}` blocks cannot be in `{role}` messages")
+
+
+def _check_call(where: str, block: Fields) -> None:
+    for field, pattern in (("id", _ID), ("name", _NAME)):
+        if not pattern.fullmatch(str(block[field])):
+            raise _rejected(f"{where}.{field}: String should match pattern '{pattern.pattern}'")
+    if not is_object(block["input"]):
+        raise _rejected(f"{where}.input: Input should be a valid dictionary")
 
 
 def _check_text(where: str, text: object, role: str) -> None:
@@ -218,6 +229,13 @@ def _leading_results(blocks: Blocks) -> Iterator[object]:
         if block["type"] != "tool_result":
             return
         yield block["tool_use_id"]
+
+
+def _check_last_blocks(messages: list[tuple[str, Blocks]]) -> None:
+    """Check that no answer before a message of the user ends with a thought."""
+    for place, ((role, blocks), (following, _)) in enumerate(pairwise(messages)):
+        if (role, following) == ("assistant", "user") and sealed_content(blocks[-1]) is not None:
+            raise _rejected(f"messages.{place}: {_ENDS_WITH_THOUGHT}")
 
 
 def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
