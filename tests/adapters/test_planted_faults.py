@@ -9,9 +9,10 @@ from functools import partial
 import attrs
 import pytest
 
-from assistant_events import AssistantMessage, ErrorInfo, OpaqueReceived
+from assistant_events import AssistantMessage, ErrorInfo, FinishReason, OpaqueReceived
 from assistant_events.adapters import AwsChunkStream, Sse, load_dialect
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
+from assistant_events.adapters.anthropic_messages.encoder import AnthropicMessagesEncoder
 from assistant_events.history import Drop, DropReason
 from assistant_events.testing import check_adapter
 
@@ -271,6 +272,11 @@ class BareSse(Sse):
         return super().feed(data.replace(b"\r\n", b""))
 
 
+class StopsWhateverWaits(AnthropicMessagesDecoder):
+    def finish_reason_of(self, given, *, refused=False):
+        return FinishReason.STOP
+
+
 class EndsWhatIsOpen(AnthropicMessagesDecoder):
     def _on_start(self, index, fields):
         for block in self._blocks.values():
@@ -304,6 +310,10 @@ FAULTS = {
     "a body that ends as if all were well": (
         TakesAnyEndForAnEnd,
         "without a finish reason of the provider the step is complete",
+    ),
+    "a stop before the app has answered": (
+        StopsWhateverWaits,
+        "parallel calls: message 'a1' ended with 'tool_use', which does not mean a stop",
     ),
     "one open call": (EndsWhatIsOpen, "parallel calls: with mixed frames of the items 0 and 1 the calls are"),
     "a failure that is a result": (
@@ -427,6 +437,16 @@ def raises(*args, **options):
 def keeps_its_argument(transcript, body, **how):
     body["stream"] = True
     return DIALECT.encoder(transcript, body, **how)
+
+
+class MarksNoFailures(AnthropicMessagesEncoder):
+    def result_item(self, call, content, *, failed):
+        return super().result_item(call, content, failed=False)
+
+
+class SendsOneBlock(AnthropicMessagesEncoder):
+    def user_item(self, blocks):
+        return super().user_item(blocks[:1])
 
 
 class RaisingEmitter(AnthropicMessagesEmitter):
@@ -553,6 +573,18 @@ WAYS_BACK = {
     "an encoder of first contents": (
         {"encoder": each_block(first_content)},
         "parallel calls, several contents: the result of call 'toolu_first' is in the request 0 times",
+    ),
+    "an encoder without marks of failures": (
+        {"encoder": MarksNoFailures.encode},
+        "parallel calls: a request has failed calls as if they had succeeded",
+    ),
+    "an encoder of one block": (
+        {"encoder": SendsOneBlock.encode},
+        "history with .*: the prompt .* is neither sent nor reported",
+    ),
+    "errors without their sentence": (
+        {"http_error": lambda status, headers, body: DIALECT.http_error(status, headers, b"")},
+        "http_error has the sentence of no body",
     ),
     "an encoder without faults": (
         {"encoder": without_faults},

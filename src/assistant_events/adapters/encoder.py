@@ -97,6 +97,9 @@ class EncoderBase(ABC):
     which `result_content` returns a block.
     """
 
+    marks_failures: ClassVar[bool] = False
+    """Whether the wire has a mark for a call that has failed, beside the text of its error."""
+
     longest_call_id: ClassVar[int | None] = None
     """How many characters these ids may have, 64 or less; `None` where the provider takes any length."""
 

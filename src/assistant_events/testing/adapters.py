@@ -24,7 +24,7 @@ from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing import conservation, exactness, foreign, round_trips
 from assistant_events.testing.mutations import mutated
 from assistant_events.testing.sample import MESSAGE_ID, Sample, SampleFrame, require
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
 _Request: TypeAlias = Mapping[str, Any]
 # Any: the body of a request, as the app has it.
@@ -39,6 +39,9 @@ _REPEATED_FRAMES: Final = 32
 """How many frames of a stream are repeated at most."""
 
 _KEY: Final = re.compile(rb'"([^"\\]*)"\s*:')
+
+_OF_CALLS: Final = re.compile("tool|call|function", re.IGNORECASE)
+"""In the words of most wires for an end that waits for the app."""
 
 _SHOWN_BYTES: Final = 600
 """How much of an input is shown."""
@@ -78,11 +81,12 @@ def check_adapter(
       raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
     - One frame more costs the same after 100 as after 1,000 of its kind, and the fast path takes no more than it may
       when frames are repeated.
-    - Requests have each text of the result of every call, also of one that failed, once and behind its call, and each
-      state that the policy lets go, once; the emitter's stream and the document are read as the same answer, with its
-      sources, results and details; histories of other providers, strange documents and HTTP errors never raise.
-    - An HTTP error that may pass can be retried, after the time that it names, and one that cannot pass may not;
-      `detect` knows no other dialect that is installed.
+    - Requests have each text of the result of every call, once and behind its call, and each state that the policy lets
+      go, once, and show which calls have failed (`marks_failures`); the emitter's stream and the document are read as
+      the same answer, with its sources, results and details; histories of other providers, strange documents and HTTP
+      errors never raise.
+    - An HTTP error has the sentence of its body; one that may pass can be retried, after the time that it names, and
+      one that cannot pass may not; `detect` knows no other dialect that is installed.
 
     Args:
         dialect: What an entry point of the adapter names.
@@ -319,6 +323,10 @@ class Trial(Sample):
         for message in transcript.messages:
             assert isinstance(message, msg.AssistantMessage)
             require(message.status is not msg.MessageStatus.RUNNING, f"{name}: message {message.id!r} has no end")
+            require(
+                message.finish_reason is not FinishReason.STOP or not _OF_CALLS.search(message.raw_finish_reason or ""),
+                f"{name}: message {message.id!r} ended with {message.raw_finish_reason!r}, which does not mean a stop",
+            )
         left = reconcile(transcript)
         require(not left, f"{name}: left open: {', '.join([event.type for event in left])}")
         kept = fold([event for event in events if event.durable])

@@ -57,7 +57,10 @@ COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_wr
 _FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure)$", re.IGNORECASE)
 """Ends of a status or an outcome without success."""
 
-_OF_SOURCES: Final = re.compile("citation|annotation", re.IGNORECASE)
+_FLAGS: Final = {"is_error": True, "failed": True, "ok": False}
+"""What a flag of a failure is, by its name."""
+
+_OF_SOURCES: Final = re.compile("citation|annotation|source|reference", re.IGNORECASE)
 _SOURCES: Final = {"url": "url", "uri": "url", "title": "title", "cited_text": "cited_text"}
 """By names of fields of sources, of most wires, what a citation has of them."""
 
@@ -123,8 +126,8 @@ def check_failures(sample: Sample) -> None:
 
 
 def _is_failure(path: Path, leaf: object) -> bool:
-    if path[-1] == "is_error":
-        return leaf is True
+    if isinstance(leaf, bool):
+        return leaf is _FLAGS.get(path[-1])
     if not isinstance(leaf, str):
         return False
     return (

@@ -28,6 +28,17 @@ _KINDS: Final[Mapping[int, frozenset[v.ErrorKind]]] = {
 }
 """Kinds of an HTTP error by its status, when its body is empty."""
 
+_SENTENCE: Final = "no such field"
+_SENTENCES: Final = [
+    json.dumps(body).encode()
+    for body in (
+        {"error": {"message": _SENTENCE}},
+        {"error": {"error": {"message": _SENTENCE}}},
+        *({key: _SENTENCE} for key in ("error", "message", "detail", "reason")),
+    )
+]
+"""Bodies of errors, in forms of which a service has one."""
+
 _DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
     {},
     {"error": None},
@@ -110,6 +121,7 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
     yield "two prompts", [*prompt_events("u1"), *prompt_events("u2")]
     json_content = v.JsonContent({"a": "of JSON"})
     yield "media in a prompt", [prompt([v.TextContent("see"), data, linked, json_content])]
+    yield "several texts in a prompt", [prompt([v.TextContent("one"), v.TextContent("and two"), json_content])]
     alone: Mapping[str, v.Content] = {"data": data, "a link": linked, "JSON": json_content}
     for name, content in alone.items():
         yield f"a prompt of {name} alone", [prompt([content])]
@@ -174,6 +186,11 @@ def check_http_error(dialect: Dialect) -> None:
                 f"{where} is of kind {str(found.kind)!r}, expected {' or '.join(sorted(expected or ()))}",
             )
 
+    sentences = [read(400, {}, body).message for body in _SENTENCES]
+    require(
+        any(_SENTENCE in each for each in sentences),
+        f"{dialect.name}: http_error has the sentence of no body: {_SENTENCES[0]!r} and other usual forms were tried",
+    )
     for status in (400, 401, 403, 404, 413, 422):
         found = read(status, {}, b"")
         where = f"{dialect.name}: http_error({status}, {{}}, b'')"

@@ -80,6 +80,7 @@ def check_encoder(sample: Sample) -> None:
     encoded, answered = answer_with("")
     for what in _OTHER_OUTPUTS if calls else ():
         answer_with(what)
+    _check_failures(sample, encode, [*prompt_events("u0"), *own.events], body, provider)
     _check_content(sample, encoded, answered)
     _check_order(sample, encoded, answered)
     if origin is not None:
@@ -210,6 +211,22 @@ def _check_results(
                 require(found == (0 if is_out else 1), f"{where} is in the request {found} times")
             if known and not is_out:
                 _check_ids(holders, known[0], where)
+
+
+def _check_failures(
+    sample: Sample, encode: Encode, events: list[Event], body: dict[str, Any], provider: str | None
+) -> None:
+    """Check that a request shows which calls have failed, where the wire has a mark for that."""
+    calls = [call for call in fold(events).pending_tool_calls if call.message_id == MESSAGE_ID]
+    if not calls or not getattr(getattr(encode, "__self__", None), "marks_failures", False):
+        return
+    fault = error("tool", _OF_APP)
+    ways: list[list[Event]] = [[call.succeed(_OF_APP) for call in calls], [call.fail(fault) for call in calls]]
+    sent = [encode_twice(sample, encode, events + way, body, provider=provider, mode="full").body for way in ways]
+    require(
+        sent[0] != sent[1],
+        f"{sample.name}: a request has failed calls as if they had succeeded, although the encoder `marks_failures`",
+    )
 
 
 def _check_ids(holders: Sequence[tuple[list[str], object]], mark: str, where: str) -> None:

@@ -43,6 +43,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
     dialect: ClassVar[str] = "gemini-generate-content"
     provider: ClassVar[str] = "google"
     policy: ClassVar[Policy] = POLICY
+    marks_failures = True
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     signature_key: ClassVar[str] = "thoughtSignature"
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")

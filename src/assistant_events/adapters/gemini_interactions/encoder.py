@@ -42,6 +42,7 @@ class GeminiInteractionsEncoder(EncoderBase):
     dialect: ClassVar[str] = "gemini-interactions"
     provider: ClassVar[str] = "google"
     policy: ClassVar[Policy] = POLICY
+    marks_failures = True
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_interaction_id", "continuation_token")
     stored_key: ClassVar[str] = "interaction_id"
     stored_field: ClassVar[str] = "previous_interaction_id"
