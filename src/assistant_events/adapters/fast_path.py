@@ -60,7 +60,6 @@ class DeltaFastPath:
         "_pattern",
         "_read",
         "_tail",
-        "_template",
         "_texts",
         "_varies",
         "fragment",
@@ -70,6 +69,7 @@ class DeltaFastPath:
         "number",
         "prefix",
         "stopped",
+        "template",
     )
 
     framed: bool
@@ -88,7 +88,7 @@ class DeltaFastPath:
         self.learner = TemplateLearner()
         self.fragment: Continued | None = None
         self.number = -1
-        self._template: FrameTemplate | None = None
+        self.template: FrameTemplate | None = None
         self._ids = frame_ids
         self._read = string_reader()
 
@@ -108,11 +108,11 @@ class DeltaFastPath:
         # Any: an adapter may keep items of its own in the list.
         template = self.learner.template
         assert template is not None, "only what was learned is offered"
-        if template is self._template and self.is_for(number, fragment):
+        if template is self.template and self.is_for(number, fragment):
             self._mark = self._length
             return
-        if template is not self._template or number != self.number:
-            self._template = template
+        if template is not self.template or number != self.number:
+            self.template = template
             self._around = template.around or AS_LINE
             self._varies = not template.exact
             self._pattern: FramePattern | None = None
@@ -263,8 +263,8 @@ class DeltaFastPath:
                 return None  # most frames of other kinds
             delta = self._read_varied(frame)
             if delta:
-                assert self._template is not None, "it has matched"
-                self._template.exact, self._varies = False, True
+                assert self.template is not None, "it has matched"
+                self.template.exact, self._varies = False, True
             return delta
         delta = self._read(literal)
         # What may be around a string are line ends. ASCII without escapes leaves no room for them.
@@ -292,8 +292,8 @@ class DeltaFastPath:
         return delta
 
     def _bind(self) -> FramePattern:
-        assert self._template is not None, "frames are expected"
-        pattern = self._pattern = self._template.pattern(self.number)
+        assert self.template is not None, "frames are expected"
+        pattern = self._pattern = self.template.pattern(self.number)
         return pattern
 
     def _append_run(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int]:
