@@ -420,12 +420,21 @@ def test_a_citation_without_a_file():
     assert [{"type": "char_location", "cited_text": "x", "document_title": None}] == sent["content"][0]["citations"]
 
 
-@pytest.mark.parametrize(("name", "expected"), [("functions.f", "functions_f"), ("x" * 140, "x" * 128)])
-def test_names_of_calls(name, expected):
+@pytest.mark.parametrize(
+    ("provider", "name", "expected"),
+    [
+        ("anthropic", "functions.f", "functions_f"),
+        ("bedrock", "x" * 140, "x" * 128),
+        ("zai", "functions.f", "functions.f"),
+    ],
+)
+def test_names_of_calls(provider, name, expected):
     """
-    A name that the model has made up, with other characters or too long, is refused as it is.
+    A name that the model has made up, with other characters or too long, is refused by Claude as it is.
     """
-    [_, sent, _], _ = encoded(USER, message(answer(*tool(0, name=name), stop_reason="tool_use")))
+    decoder = DIALECT.decoder("a1", provider=provider, request={"model": MODEL})
+    own = fold(decoder.feed(answer(*tool(0, name=name), stop_reason="tool_use")) + decoder.close()).last
+    [_, sent, _] = DIALECT.encoder([USER, own], {"model": MODEL}, provider=provider).body["messages"]
 
     assert expected == sent["content"][0]["name"]
 

@@ -42,11 +42,11 @@ class AnthropicMessagesEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")
-    longest_name = 128
 
     def prepare(self) -> None:
         """Find the calls of the provider that nothing answers, and see whether a server wants thoughts."""
         mode = string(mapping(self.body, "thinking"), "type")
+        self.longest_name = 128 if self.policy.signs(self.target) else None
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
 
