@@ -121,9 +121,9 @@ class StreamedCalls:
         return text if text.lstrip().startswith("{") else _EMPTY + text
 
     def _has_other_name(self, call: int, name: str | None) -> bool:
-        """Return whether a piece has another name than a call whose input is whole."""
+        """Return whether a piece has another name than a call whose input is whole, and not more of that name."""
         opened = self._recorder.open_of(call)
-        if not isinstance(opened, OpenCall) or name in (None, opened.name) or not opened.buffer.length:
+        if not name or not isinstance(opened, OpenCall) or name.startswith(opened.name) or not opened.buffer.length:
             return False
         return self._is_whole(call)
 
