@@ -83,7 +83,7 @@ class OpenAIChatDecoder(DecoderBase):
         """Read one chunk, or a whole answer."""
         if string(event, "object") == "error":  # vLLM until 2025, FastChat
             event = {"error": others(event, ("object",))}
-        if failure := words.failure_of(event):
+        if not event.keys().isdisjoint(words.WITH_STATUS) and (failure := words.failure_of(event)):
             event = {**event, "error": failure}
         choices, failed = mappings(event, "choices"), event.get("error") is not None
         if not (choices or failed) and event.keys().isdisjoint(("choices", "usage", "id")):
@@ -173,7 +173,7 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.end(key)
         self._calls.end()
 
-    # -- fields of a delta
+    # -- fields of a delta, calls
 
     def _on_delta(self, delta: Fields) -> None:
         """Read the fields of a delta in the order of a message."""
@@ -297,8 +297,6 @@ class OpenAIChatDecoder(DecoderBase):
         media_type, data = read_data_url(url or "") or ("image/png", None)
         if url:
             self.recorder.end_media({}, data, None if data else url, media_type=media_type, key=object())
-
-    # -- calls
 
     def _on_call(self, item: Fields) -> int:
         """Read a piece of a call, and return the number of the call."""

@@ -108,11 +108,14 @@ DROPPED: Final = by_word(
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
 
+WITH_STATUS: Final = ("x_groq", "base_resp")  # of Groq and MiniMax
+
+
 def failure_of(event: Fields) -> Fields:
-    """Return the error of a chunk in the form of Groq or MiniMax; empty when it has none."""
-    found, status = error_of(mapping(event, "x_groq")), mapping(event, "base_resp")
-    code = status.get("status_code")
-    return found or ({"code": code, "message": status.get("status_msg")} if code else {})
+    """Return the error of a chunk `WITH_STATUS`; empty when it has none."""
+    status = mapping(event, "base_resp")
+    found = {"code": status.get("status_code"), "message": status.get("status_msg")}
+    return error_of(mapping(event, "x_groq")) or (found if found["code"] else {})
 
 
 def citations_of(annotation: Fields) -> list[Citation]:
