@@ -59,6 +59,10 @@ SAMPLES = {
     "usage on the way": stream(
         M(usage={"input_tokens": 431, "output_tokens": 7}), *text(0, "On"), K(usage={"output_tokens": 977}), END
     ),
+    "items in turn": answer(
+        *(B(0, "thinking", thinking="", signature=""), H(0, "First"), B(1, "text", text=""), T(1, "Both")),
+        *(H(0, " this"), X(0), T(1, " of it"), X(1)),
+    ),
 }
 
 
@@ -280,7 +284,7 @@ class StopsWhateverWaits(AnthropicMessagesDecoder):
 class EndsWhatIsOpen(AnthropicMessagesDecoder):
     def _on_start(self, index, fields):
         for block in self._blocks.values():
-            self._on_stop(block)
+            self._on_stop(block if block.role == "call" else None)
         super()._on_start(index, fields)
 
 

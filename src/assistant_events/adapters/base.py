@@ -524,14 +524,20 @@ class DecoderBase(FrameReader):
     def _give_up(self, error: ErrorInfo | None) -> None:
         """Do what is left when nothing more is taken, and fail the step; not a hop of which nothing came."""
         self._leave_fast_path()
+        if error is not None:
+            self._mark_usage()
         try:
             self.on_close(error)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
         if not self.terminal and (self._hops.is_first or self.recorder.started):
-            if self._usage is not None:
-                self._usage = {**self._usage, "partial": True}  # what came of it before the end is not all
+            self._mark_usage()
             self.fail_step(self.interruption() if error is None else error)
+
+    def _mark_usage(self) -> None:
+        """Mark the usage as partial: tokens may have been used behind it."""
+        if self._usage is not None:
+            self._usage = {**self._usage, "partial": True}
 
     def _break(self, failure: Exception) -> None:
         self.failure = failure

@@ -73,18 +73,18 @@ class CallForm(NamedTuple):
         # Any: plain JSON.
         written: dict[str, Any] = {} if self.name else {"name": call.name}
         arguments: dict[str, Any] = thaw(call.input or NO_FIELDS)
+        given = string(call.state, _ARGUMENTS) or ""
+        is_elsewhere = bool(given) and parse_input(given)[0] == parse_input(call.raw_input)[0] == call.input
         if self.form == "fields":
             written |= {key: value for key, value in arguments.items() if key in self.input.split()}
-        elif _ARGUMENTS in call.state and self.form == "text":
-            return written
         elif self.form == "text":
-            written[self.input] = arguments.get(self.input, call.raw_input)
+            written |= {} if is_elsewhere else {self.input: arguments.get(self.input, call.raw_input)}
         else:
             is_text = call.input is None or (call.raw_input and parse_input(call.raw_input)[0] == call.input)
             written[self.input] = call.raw_input if is_text else write_json(call.input).decode()
         if self.output and not self.answer and call.output and has_result(call):
             written[self.output] = output_value(call)
-        elif self.required:
+        elif self.required and not is_elsewhere:
             written[self.output] = None
         return written
 

@@ -6,7 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import attrs
+
 from assistant_events import messages as msg
+from assistant_events.adapters.items import block_kind, items_of
 from assistant_events.history import Platforms
 from assistant_events.values import FinishReason
 
@@ -37,19 +40,29 @@ ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 """“The final block in an assistant message cannot be `thinking`” (forgecode#2107, hermes-agent#16921)."""
 
 
-def last_thoughts(message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
-    """Return the places of the thoughts with which an answer ends, and why they are left out; none after a pause."""
-    first: dict[object, int] = {}
-    starts: dict[int, int] = {}  # the parts of a block have one number, and its place is that of the first
-    for place, part in parts:
-        starts[place] = first.setdefault(part.state.get("i", (place,)), place)
-    ending: dict[int, str] = {}
-    for place, part in sorted(parts, key=lambda each: starts[each[0]]):
-        if isinstance(part, msg.ReasoningPart):
-            ending[place] = ENDS_WITH_THOUGHT
-        elif not isinstance(part, msg.TextPart) or part.text:
-            ending.clear()
-    return {} if message.finish_reason is FinishReason.PAUSE else ending
+def last_thoughts(
+    messages: Sequence[msg.Message], message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]]
+) -> dict[int, str]:
+    """
+    Return the places of the thoughts with which an answer ends, and why they are left out.
+
+    Args:
+        messages: The conversation: an answer that was paused may end so, if another follows or nothing does.
+
+        message: The answer.
+
+        sent: Its parts that have a block in the request, with their places.
+    """
+    ending: list[object] = []
+    for item in items_of(attrs.evolve(message, parts=tuple([part for _, part in sent])), "i", block_kind, "result"):
+        if item.kind == "reasoning":
+            ending += item.parts
+        elif item.kind != "text" or any(part.text for part in item.parts):
+            ending = []
+    if ending and message.finish_reason is FinishReason.PAUSE:
+        at = [each.id for each in messages].index(message.id)
+        ending = ending if any(isinstance(each, msg.UserMessage) for each in messages[at + 1 : at + 2]) else []
+    return {place: ENDS_WITH_THOUGHT for place, part in sent if any(part is each for each in ending)}
 
 
 __all__ = ["ENDS_WITH_THOUGHT", "PLATFORMS", "last_thoughts"]

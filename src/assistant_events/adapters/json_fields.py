@@ -108,7 +108,9 @@ def filled(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
 
 def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     """
-    Put what `others` returns into *facts*: objects are merged at one level, else the last value counts, but no null.
+    Put what `others` returns into *facts*: objects are merged at one level, else the last value counts.
+
+    A null in an object replaces no value.
 
     Returns:
         Whether something is new.

@@ -71,14 +71,14 @@ class StreamedCalls:
         self._held.clear()
 
     def end(self) -> None:
-        """End the inputs of all calls. One that came twice, whole, counts once."""
+        """End the inputs of all calls. One that came twice, whole, counts once (vllm#51697)."""
         self.begin_waiting()
         for call in range(len(self._ids)):
             opened = self._recorder.open_of(call)
             if isinstance(opened, OpenCall):
                 field, text = self._free_texts.get(str(opened.state.get("type")), ""), opened.buffer.value()
                 half = text[: len(text) // 2]
-                if half.endswith("}") and half + half == text and not field:  # vLLM (vllm#51697), LiteLLM
+                if half + half == text and not field and half.endswith("}") and parse_input(half)[0] is not None:
                     self._replace(call, text := half)
                 self._recorder.end_tool_input(key=call, input=streamed_input(text, field))
             else:
@@ -96,7 +96,7 @@ class StreamedCalls:
         call = self._at.get(index)
         known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
         if call is not None and known:
-            is_other = self._has_other_name(call, name)
+            is_other = bool(text.strip()) and self._has_other_name(call, name)
             is_other = is_other or (ident not in (None, known) and (bool(name) or self._is_whole(call)))
         else:
             is_named = bool(name) and has_name
@@ -121,9 +121,9 @@ class StreamedCalls:
         return text if text.lstrip().startswith("{") else _EMPTY + text
 
     def _has_other_name(self, call: int, name: str | None) -> bool:
-        """Return whether a piece has another name than a call whose input is whole, and not more of that name."""
+        """Return whether a piece has another name than a call whose input is whole."""
         opened = self._recorder.open_of(call)
-        if not name or not isinstance(opened, OpenCall) or name.startswith(opened.name) or not opened.buffer.length:
+        if not name or not isinstance(opened, OpenCall) or name == opened.name or not opened.buffer.length:
             return False
         return self._is_whole(call)
 

@@ -40,7 +40,7 @@ class StreamedDetails:
         return next((name for name in self._texts if string(piece, name)), "")
 
     def add(self, array: str, piece: Fields) -> bool:
-        """Record a piece, and return whether others of its shape may only add text to it."""
+        """Record a piece, and return whether frames like this one only add text to it."""
         text = string(piece, self.text_field(piece)) or ""
         facts = filled(piece, self._texts)
         key, signature = piece_key(facts), string(facts, "signature")
@@ -73,14 +73,16 @@ class StreamedDetails:
             self._open = None
 
     def _seal(self, array: str, key: object, facts: dict[str, Any], text: str) -> bool:
-        """Give the open reasoning of all of a *text* its other fields: LiteLLM repeats it with its signature."""
-        fragment = self._recorder.open_of(None if self._open is None else piece_key(self._open))
-        is_same = self._open is None or key == piece_key(self._open)
-        if not (is_same and isinstance(fragment, OpenFragment) and fragment.kind == "reasoning"):
+        """Give the open reasoning of all of a *text* its other fields: LiteLLM repeats a block with its signature."""
+        opened = {} if self._open is None else self._open
+        is_same = not opened or (key == piece_key(opened) and not begins_item({**opened, "signature": ""}, facts, ()))
+        fragment = self._recorder.open_of(piece_key(opened) if opened else None)
+        if array == self._array or "signature" in opened or not (is_same and isinstance(fragment, OpenFragment)):
             return False
-        if fragment.buffer.value() != text or (self._open is not None and "signature" in self._open):
+        if fragment.kind != "reasoning" or fragment.buffer.value() != text:
             return False
-        self._recorder.keep(fragment.key, self._state(array, facts))
+        [sealed] = joined_pieces([opened, facts] if opened else [facts], self._pieces)
+        self._recorder.keep(fragment.key, self._state(array, sealed))
         self._recorder.end(fragment.key)
         self._open = None
         return True

@@ -79,7 +79,9 @@ class UsageTable:
         apart = {side: sum([_read(fields, path) or 0 for path in paths]) for side, paths in self.apart.items()}
         if self.total_decides:
             more = (_read(fields, self.total or "") or 0) - sum([counts.get(side) or 0 for side in _SIDES])
-            is_hidden = more > 0 and not any(counts.get(name) for name in _PARTS)
+            read, written, reasoning = [counts.get(name) or 0 for name in _PARTS]
+            are_known = counts.get("input_tokens") and counts.get("output_tokens") is not None
+            is_hidden = are_known and more > 0 and not reasoning and more not in (read, written, read + written)
             apart = {"output_tokens": more} if is_hidden else apart if more == sum(apart.values()) else {}
         for side, more in apart.items():
             if counts[side] is not None or (more and self.omits_zeros):

@@ -152,7 +152,7 @@ class Policy(Frozen):
         other_provider: What is sent to another provider, or in another dialect.
 
         reasoning_needs_any: State keys, such as that of a signature. Reasoning is sent only with a non-empty value for
-            one of them; always when there are none, and to a server that imitates the wire and does not sign (`signs`).
+            one of them; always when there are none, and back to its own server where that does not sign (`signs`).
 
         item_key: Key in the state of parts that names the provider's item, the same as `DecoderBase.item_key`; `None`
             when every part is an item. Reasoning parts of one item need one value for `reasoning_needs_any` together.
@@ -185,7 +185,7 @@ class Policy(Frozen):
     source: str = "The dialect has no policy: state is sent only to its issuer."
 
     def signs(self, target: Origin) -> bool:
-        """Return whether reasoning of *target* has a signature: where `platforms` are known, only theirs does."""
+        """Return whether the reasoning of *target* is signed: always, unless there are `platforms` and it is none."""
         return self.platforms is None or (target.provider, target.dialect) in self.platforms.origins
 
     def treatments(self, relation: Relation) -> Treatments:

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.json_fields import Fields, base64_bytes
+from assistant_events.adapters.tables import names
 from assistant_events.converters import dumps
 from assistant_events.errors import JsonError
 from assistant_events.events import Event, MediaEnded, StepEnded, StepFailed
@@ -57,10 +58,13 @@ COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_wr
 _FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure)$", re.IGNORECASE)
 """Ends of a status or an outcome without success."""
 
+_OF_TOOLS: Final = names("args arguments input output outputs response result results data json parameters tools text")
+"""Names of fields, of most wires, whose content is of a tool or a model."""
+
 _FLAGS: Final = {"is_error": True, "failed": True, "ok": False}
 """What a flag of a failure is, by its name."""
 
-_OF_SOURCES: Final = re.compile("citation|annotation|source|reference", re.IGNORECASE)
+_OF_SOURCES: Final = re.compile(r"citation|annotation|(?:^|_)(?:source|reference)s?$", re.IGNORECASE)
 _SOURCES: Final = {"url": "url", "uri": "url", "title": "title", "cited_text": "cited_text"}
 """By names of fields of sources, of most wires, what a citation has of them."""
 
@@ -119,13 +123,17 @@ def check_failures(sample: Sample) -> None:
     for frame in sample.frames:
         for path, leaf in leaves(frame.document or {}):
             require(
-                not _is_failure(path, leaf) or bool(_notes(sample, frame)),
+                not _is_failure(path, leaf)
+                or _is_dropped(sample, frame, frame.document or {}, path)
+                or bool(_notes(sample, frame)),
                 f"{sample.name}: {'.'.join(path)} of the frame at byte {frame.start} is {_short(leaf)}, and neither a "
                 "call nor the answer has failed",
             )
 
 
 def _is_failure(path: Path, leaf: object) -> bool:
+    if not _OF_TOOLS.isdisjoint(path[:-1]):
+        return False
     if isinstance(leaf, bool):
         return leaf is _FLAGS.get(path[-1])
     if not isinstance(leaf, str):

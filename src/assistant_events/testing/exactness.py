@@ -91,8 +91,14 @@ def check_inputs(sample: Sample) -> None:
             return
 
 
+def mixes_items(sample: Sample) -> bool:
+    """Return whether a stream has more of an item behind the start of another: the wire may mix them."""
+    numbers = [number for number, _ in _runs(sample) if number >= 0]
+    return len(numbers) > len(set(numbers))
+
+
 def check_interleaving(sample: Sample) -> None:
-    """Mix frames of two calls of the app, where deltas have the number of their item: both inputs arrive whole."""
+    """Mix frames of two calls of the app, on a wire that may mix items: both inputs arrive whole."""
     runs = _runs(sample)
     expected = _calls(sample)
     begun = [len(_calls(_of(sample, runs[:at]))) for at in range(len(runs) + 1)] if len(runs) > 1 else []

@@ -34,9 +34,10 @@ _SENTENCES: Final = [
     for body in (
         {"error": {"message": _SENTENCE}},
         {"error": {"error": {"message": _SENTENCE}}},
-        *({key: _SENTENCE} for key in ("error", "message", "detail", "reason")),
+        {"errors": [{"message": _SENTENCE}]},
+        *({key: _SENTENCE} for key in ("error", "message", "Message", "detail", "reason", "msg", "error_msg", "title")),
     )
-]
+] + [_SENTENCE.encode()]
 """Bodies of errors, in forms of which a service has one."""
 
 _DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (

@@ -391,6 +391,20 @@ THOUGHTS_LAST = {
     "behind a text": (answer(*text(1, "a"), *SIGNED), ["text"]),
     "behind a call": (answer(*tool(1), *SIGNED, stop_reason="tool_use"), ["tool_use"]),
     "before a pause": (answer(*SIGNED, stop_reason="pause_turn"), ["thinking"]),
+    "before a result": (
+        answer(
+            *(B(0, "server_tool_use", id="srvtoolu_1", name="web_search", input={}), X(0)),
+            *(H(1, "Hm"), S(1, "EqQB"), X(1)),
+            *result(2, content=[]),
+        ),
+        ["server_tool_use", "thinking", "web_search_tool_result"],
+    ),
+    "before a call that nothing answers": (
+        answer(
+            *text(0, "a"), H(1, "Hm"), S(1, "EqQB"), X(1), *tool(2, "srvtoolu_1", "web_search", "{}", "server_tool_use")
+        ),
+        ["text"],
+    ),
     "of which a part comes late": (
         answer(*SIGNED[:1], *text(1, "a"), H(0, "m"), *SIGNED[1:]),
         ["thinking", "text"],
@@ -408,6 +422,27 @@ def test_a_thought_at_the_end(body, expected):
 
     assert expected == sent
     assert ("thinking" in expected) is all("thought" not in reason for _, reason in drops)
+
+
+def test_a_pause_that_does_not_go_on():
+    """
+    A thought before a pause stays while the next answer may continue it, and not before a prompt.
+    """
+    paused = message(answer(*text(1, "a"), *SIGNED, stop_reason="pause_turn"))
+    messages, _ = encoded(USER, paused, UserMessage(id="u2", content="And?"))
+
+    assert ["text"] == [each["type"] for each in messages[1]["content"]]
+
+
+def test_own_thoughts_at_the_end_of_an_imitator():
+    """
+    What Claude refuses, servers that imitate its wire may want: their thoughts stay.
+    """
+    decoder = DIALECT.decoder("a1", provider="deepseek", request={"model": MODEL})
+    own = fold(decoder.feed(answer(*text(0, "a"), H(1, "Hm"), X(1))) + decoder.close()).last
+    sent = DIALECT.encoder([USER, own], {"model": MODEL}, provider="deepseek").body["messages"][1]["content"]
+
+    assert [block("text", text="a"), block("thinking", thinking="Hm", signature="")] == sent
 
 
 def test_a_citation_without_a_file():

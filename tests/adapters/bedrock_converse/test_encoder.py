@@ -112,6 +112,17 @@ def test_a_thought_at_the_end(model, expected):
     assert ([expected] if expected else []) == found
 
 
+def test_a_thought_before_a_call_that_is_sent_as_text():
+    """
+    Without tools in the request nothing follows the thought.
+    """
+    bare = {key: each for key, each in REQUEST.items() if key != "toolConfig"}
+    own = message(answer(H(0, "Hm."), G(0, "EpwC"), X(0), *tool(1)), request=bare)
+    messages = DIALECT.encoder([USER, own, NEXT], bare).body["messages"]
+
+    assert "reasoningContent" not in str(messages)
+
+
 def test_c15_reasoning_without_a_signature():
     """
     It is not sent: some models refuse it, others repeat it.

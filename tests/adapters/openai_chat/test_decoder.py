@@ -209,6 +209,10 @@ def test_counts(usage, expected):
 FAILED = {
     "vLLM": (stream(T("Hel"), F("abort"), DONE), ("abort", "abort")),
     "Groq": (stream(T("Hel"), D(chunk={"x_groq": {"error": "over_capacity"}}), DONE), ("over_capacity", None)),
+    "its own error first": (
+        stream(T("Hel"), {**E("Overloaded"), "x_groq": {"error": "over_capacity"}, **HEAD}),
+        ("Overloaded", None),
+    ),
     "MiniMax": (
         stream(T("Hel"), {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, **HEAD}, DONE),
         ("insufficient balance", "1008"),
@@ -280,6 +284,16 @@ HIDDEN = {
         34,
     ),
     "included": ({"prompt_tokens": 66, "completion_tokens": 34, "total_tokens": 100}, 34),
+    "one side alone": ({"completion_tokens": 5, "total_tokens": 20}, 5),
+    "beside a cache": (
+        {
+            "prompt_tokens": 100,
+            "completion_tokens": 5,
+            "total_tokens": 135,
+            "prompt_tokens_details": {"cached_tokens": 50},
+        },
+        35,
+    ),
     "of the cache": (
         {
             "prompt_tokens": 6,
@@ -309,9 +323,10 @@ CALLS_OF_ONE_ID = [
     "body",
     [
         document("tool_calls", content=None, tool_calls=CALLS_OF_ONE_ID),
+        document("tool_calls", content=None, tool_calls=[{"index": 0, **each} for each in CALLS_OF_ONE_ID]),
         answer(*[D(tool_calls=[{"index": 0, **each}]) for each in CALLS_OF_ONE_ID], finish_reason="tool_calls"),
     ],
-    ids=["document", "stream"],
+    ids=["document", "document with indexes", "stream"],
 )
 def test_calls_of_one_id(body):
     """
@@ -328,6 +343,26 @@ def test_an_input_that_comes_again(pieces):
     [found] = message(answer(J("", id="c", name="f"), *map(J, pieces), finish_reason="tool_calls")).tool_calls
 
     assert (pieces[-1], json.loads(pieces[-1])) == (found.raw_input, found.arguments)
+
+
+def test_a_name_alone_behind_a_whole_input():
+    """
+    It repeats the name of the call in another form, and begins none.
+    """
+    pieces = [J('{"a":1}', id="c", name="functions.f"), J(id="c", name="f")]
+    [found] = message(answer(*pieces, finish_reason="tool_calls")).tool_calls
+
+    assert ("functions.f", {"a": 1}) == (found.name, found.arguments)
+
+
+def test_a_document_with_facts_beside_seals():
+    """
+    LiteLLM has both in one object: a document of ours has them, too.
+    """
+    beside = {"thought_signatures": ["c2ln"], "shown": "yes"}
+    found = message(document(content="Yes.", provider_specific_fields=beside))
+
+    assert beside == DIALECT.emit_resource(found)["choices"][0]["message"]["provider_specific_fields"]
 
 
 def test_counts_of_a_cut():

@@ -210,6 +210,27 @@ LITELLM = {
         [block("One. "), block("Two."), D(content="", thinking_blocks=[SEALED]), T("Yes.")],
         {"content": "Yes.", "thinking_blocks": [SEALED]},
     ),
+    "fields of the pieces": (
+        [
+            D(reasoning_content="One. Two.", thinking_blocks=[{"type": "thinking", "thinking": "One. Two.", "x": 1}]),
+            D(content="", thinking_blocks=[SEALED]),
+            T("Yes."),
+        ],
+        {"content": "Yes.", "thinking_blocks": [{**SEALED, "x": 1}]},
+    ),
+    "items of another array": (
+        [
+            D(reasoning_details=[{"type": "reasoning.text", "text": "ha", "index": 0, "format": "f"}]),
+            D(reasoning_details=[{"type": "reasoning.text", "text": "ha", "index": 0, "signature": "EqQB"}]),
+            T("Yes."),
+        ],
+        {
+            "content": "Yes.",
+            "reasoning_details": [
+                {"type": "reasoning.text", "text": "haha", "index": 0, "format": "f", "signature": "EqQB"}
+            ],
+        },
+    ),
     "another block with the same text": (
         [D(thinking_blocks=[SEALED]), D(thinking_blocks=[{**SEALED, "signature": "other"}]), T("Yes.")],
         {"content": "Yes.", "thinking_blocks": [SEALED, {**SEALED, "signature": "other"}]},

@@ -575,6 +575,17 @@ def test_code_of_xai():
     assert ([given], []) == (items[1:2], drops)
 
 
+@pytest.mark.parametrize("arguments", ["", '{"input":"other"}'])
+def test_arguments_beside_a_free_text(arguments):
+    """
+    Where a call has its free text, that is the input, and it returns.
+    """
+    given = {**CUSTOM, "input": "hello", "arguments": arguments}
+    items, _ = encoded(USER, own(stream(hosted(0, **given))))
+
+    assert given == items[1]
+
+
 def test_the_status_of_a_reasoning():
     """
     It is refused in a request; the rest of the reasoning returns.

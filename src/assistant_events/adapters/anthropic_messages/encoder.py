@@ -129,8 +129,9 @@ class AnthropicMessagesEncoder(EncoderBase):
         last = max([place for place, part in parts if _block_type(part) == "fallback"], default=0)
         reason = words.REPLACED.message
         replaced = {place: reason for place, part in parts if place < last and not _outlives_model(part)}
-        replaced |= last_thoughts(message, [each for each in parts if each[0] not in replaced])
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
+        replaced |= last_thoughts(self.messages, message, sent) if self.policy.signs(self.target) else {}
+        sent = [each for each in sent if each[0] not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}
 

@@ -115,7 +115,11 @@ class BedrockConverseEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return the thoughts with which an answer of Claude ends."""
-        return last_thoughts(message, parts) if "anthropic" in self.model_of(self.body) else {}
+        if "anthropic" not in self.model_of(self.body):
+            return {}
+        refused = self.refused_calls(message, parts)
+        sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
+        return last_thoughts(self.messages, message, sent)
 
     @property
     def _has_tools(self) -> bool:

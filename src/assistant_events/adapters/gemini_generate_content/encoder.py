@@ -51,6 +51,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
     def prepare(self) -> None:
         """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""
         self.media_in_results = () if _OLDER.search(self.model_of(self.body)) else _IN_RESULTS
+        tools = camel_keys(mapping(self.body, "toolConfig") or mapping(self.body, "tool_config"))
+        self._has_server_tools = flag(tools, "includeServerSideToolInvocations")
         answers = [each for each in self.messages if isinstance(each, msg.AssistantMessage)]
         self._without_ids = {each.id for each in answers if not self.is_of_provider(each)}
         """Answers of others: the service did not make the ids of their calls, and Vertex refuses such ids."""
@@ -106,9 +108,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why no content can have a part: it is of a tool of the service that the body does not show."""
         match part:
-            case msg.ToolPart() if call_kind_of(part) == "toolCall" and not flag(
-                mapping(camel_keys(self.body), "toolConfig"), "includeServerSideToolInvocations"
-            ):
+            case msg.ToolPart() if call_kind_of(part) == "toolCall" and not self._has_server_tools:
                 return DropReason.UNPLACED
             case _:
                 return super().unsendable(part)

@@ -205,7 +205,7 @@ class OpenAIChatDecoder(DecoderBase):
                 read(item)
         self._on_audio(mapping(delta, "audio"))
         for at, item in enumerate(listed(delta, "tool_calls")):
-            item = {"index": at, **item} if self._is_document else item  # each is whole, and ids may be the same
+            item = {**item, "index": at} if self._is_document else item  # each is whole, and ids may be the same
             self._offer_input(item, self._on_call(item))
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "index": -1, "function": delta["function_call"]})

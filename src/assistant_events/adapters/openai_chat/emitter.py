@@ -7,7 +7,7 @@ from typing import Any
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import merged, string
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
@@ -97,7 +97,7 @@ def _facts(message: msg.AssistantMessage) -> tuple[dict[str, Any], dict[str, Any
     """Return the facts of an answer that belong to the choice, to the message and to the chunk."""
     facts, state = thaw(message.details), thaw(message.state)
     choice, more = facts.pop("choice", {}), facts.pop("message", {})
-    more |= {key: state[key] for key in words.RETURNED if key in state}
+    more |= {key: merged(more.get(key), state[key]) for key in words.RETURNED if key in state}
     for level, key in ((more, "audio"), (choice, "logprobs")):
         level |= {key: facts.pop(key)} if key in facts else {}
     return choice, more, facts

@@ -115,7 +115,7 @@ def failure_of(event: Fields) -> Fields:
     """Return the error of a chunk `WITH_STATUS`; empty when it has none."""
     status = mapping(event, "base_resp")
     found = {"code": status.get("status_code"), "message": status.get("status_msg")}
-    return error_of(mapping(event, "x_groq")) or (found if found["code"] else {})
+    return error_of(event) or error_of(mapping(event, "x_groq")) or ({} if found["code"] in (None, 0, "0") else found)
 
 
 def citations_of(annotation: Fields) -> list[Citation]:

@@ -143,7 +143,7 @@ def _for_request(item: Item) -> Item:
     kind, refused = item["type"], {"created_by"}
     if kind == "reasoning":
         refused.add("status")  # unslothai/unsloth#8372
-    if kind not in words.TOOLS.hosted and len(string(item, "id") or "") > 64:
+    if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") and len(string(item, "id") or "") > 64:
         refused.add("id")  # Copilot makes them (can1357/oh-my-pi#284)
     item = {key: value for key, value in item.items() if key not in refused}
     if kind != "message":
