@@ -345,6 +345,16 @@ def test_an_input_that_comes_again(pieces):
     assert (pieces[-1], json.loads(pieces[-1])) == (found.raw_input, found.arguments)
 
 
+def test_reasoning_in_an_object():
+    """
+    The gateway any-llm has its text under `content`, also in documents.
+    """
+    pieces = [D(reasoning={"content": "Let me "}), D(reasoning={"content": "see"}), T("Yes.")]
+    whole = document(content="Yes.", reasoning={"content": "Let me see"})
+
+    assert [("reasoning", "Let me see", {"field": "reasoning"}), YES] == parts(answer(*pieces)) == parts(whole)
+
+
 def test_a_name_alone_behind_a_whole_input():
     """
     It repeats the name of the call in another form, and begins none.

@@ -192,7 +192,7 @@ class OpenAIChatDecoder(DecoderBase):
         for item in details:
             self._on_detail(named, item)
         for field in ("" if shown else thought, "content", "refusal"):
-            if text := string(delta, field):
+            if text := string(delta, field) or string(mapping(delta, field), "content"):  # an object of any-llm
                 self._on_text(field, text)
         for field, read in (
             ("content", self._on_content),
