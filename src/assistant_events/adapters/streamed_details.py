@@ -39,13 +39,14 @@ class StreamedDetails:
         """Return the field with the text of a piece; empty when it has none."""
         return next((name for name in self._texts if string(piece, name)), "")
 
-    def add(self, array: str, piece: Fields) -> bool:
-        """Record a piece, and return whether frames like this one only add text to it."""
+    def add(self, array: str, piece: Fields) -> dict[str, Any] | None:
+        """Record a piece, and return what it has beside its text where frames like this one only add text."""
+        # Any: plain JSON.
         text = string(piece, self.text_field(piece)) or ""
         facts = filled(piece, self._texts)
         key, signature = piece_key(facts), string(facts, "signature")
         if text and signature and self._seal(array, key, facts, text):
-            return False
+            return None
         opened = None if self._open is None else piece_key(self._open)
         if self._open is not None and key == opened and begins_item(self._open, piece, self._pieces):
             self.end()
@@ -59,12 +60,12 @@ class StreamedDetails:
             shown = self._recorder.open_of(opened)
             if not text and getattr(shown, "kind", None) == "reasoning":
                 self._recorder.keep(opened, {"details": [facts]})
-                return False
+                return None
             self.end()
             self._recorder.begin(key, "reasoning", self._state(array, facts))
             self._open = facts
         self._recorder.reasoning(text, key=key)
-        return is_usual
+        return facts if is_usual else None
 
     def end(self) -> None:
         """End the item that is open: other content begins, or the answer ends."""

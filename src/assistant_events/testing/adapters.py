@@ -23,14 +23,11 @@ from assistant_events.events import EVENT_TYPES, Event
 from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing import conservation, exactness, foreign, round_trips
 from assistant_events.testing.mutations import mutated
-from assistant_events.testing.sample import MESSAGE_ID, Sample, SampleFrame, require
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
+from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame, require
+from assistant_events.values import FinishReason
 
 _Request: TypeAlias = Mapping[str, Any]
 # Any: the body of a request, as the app has it.
-
-_CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
-"""A body that was cut is closed with an error: without one, an adapter may take the end of the body for a valid end."""
 
 _LEARNED: Final = 8
 """After how many equal frames a decoder has learned their shape."""
@@ -268,7 +265,7 @@ class Trial(Sample):
             before = first.feed(self.body[:at])
             if first.terminal:
                 break
-            closed = before + first.close(_CUT)
+            closed = before + first.close(CUT)
             self._check_ended(first, f", closed at byte {at}")
             second.feed(self.body[:at])
             second.rejoin()
@@ -424,7 +421,7 @@ class Trial(Sample):
         self._check_replay(gone, [self.body], f", reconciled after byte {at} and rejoined")
         for start, how in ((before, "cut"), (closed, "closed"), (gone, "reconciled")):
             cut = self._random.randrange(len(self.body) + 1)
-            shorter = [*start, *self.decode([self.body[:cut]], _messages(start), error=_CUT)]
+            shorter = [*start, *self.decode([self.body[:cut]], _messages(start), error=CUT)]
             where = f", {how} at byte {at}, replayed to byte {cut}, and replayed once more"
             self._check_replay(shorter, [self.body], where)
 

@@ -18,6 +18,7 @@ from assistant_events.reducer import fold
 from assistant_events.testing.conservation import COUNTS
 from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
 from assistant_events.testing.sample import (
+    CUT,
     Path,
     Place,
     Sample,
@@ -27,7 +28,7 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import ErrorInfo, ErrorKind, thaw
+from assistant_events.values import thaw
 
 _PLAIN: Final = "Zzyxw"
 _ODD: Final = '  \u00e9\U0001f600\r\n<b>"\\  x\t  '
@@ -44,8 +45,6 @@ _TRIED: Final = 30
 
 _LONGEST: Final = 1 << 14
 """Bytes of a stream that is fed byte by byte."""
-
-_CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
 
 _SSE: Final = b"\n\n"
 """What is between frames of server-sent events."""
@@ -148,7 +147,7 @@ def check_counts_of_cuts(sample: Sample) -> None:
         events = decoder.feed(sample.body[: frame.end])
         if decoder.terminal:
             break
-        last = fold([*events, *decoder.close(_CUT)]).last
+        last = fold([*events, *decoder.close(CUT)]).last
         if not isinstance(last, msg.AssistantMessage) or last.error is None or last.usage is None:
             continue
         require(

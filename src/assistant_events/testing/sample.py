@@ -17,11 +17,14 @@ from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Part, Transcript
 from assistant_events.reducer import fold
 from assistant_events.testing.mutations import mutated
-from assistant_events.values import ErrorInfo, read_json, thaw
+from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
 from assistant_events.values.validators import NO_STATE
 
 MESSAGE_ID: Final = "a1"
 """Message of the events of a sample."""
+
+CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
+"""A body that was cut is closed with an error: without one, an adapter may take the end of the body for a valid end."""
 
 Path: TypeAlias = tuple[str, ...]
 """Names of fields from the frame to a value; lists have none."""

@@ -46,7 +46,7 @@ class AnthropicMessagesEncoder(EncoderBase):
     def prepare(self) -> None:
         """Find the calls of the provider that nothing answers, and see whether a server wants thoughts."""
         mode = string(mapping(self.body, "thinking"), "type")
-        self.longest_name = 128 if self.policy.signs(self.target) else None
+        self.longest_name = 128 if self._policy.signs(self.target) else None
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
 
@@ -130,7 +130,7 @@ class AnthropicMessagesEncoder(EncoderBase):
         reason = words.REPLACED.message
         replaced = {place: reason for place, part in parts if place < last and not _outlives_model(part)}
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
-        replaced |= last_thoughts(self.messages, message, sent) if self.policy.signs(self.target) else {}
+        replaced |= last_thoughts(self.messages, message, sent) if self._policy.signs(self.target) else {}
         sent = [each for each in sent if each[0] not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}

@@ -227,8 +227,8 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_detail(self, field: str, piece: Fields) -> None:
         """Read a piece of an item of `reasoning_details` or `thinking_blocks`."""
-        if self._details.add(field, piece):
-            facts = filled(piece, words.DETAIL_TEXTS.values())
+        facts = self._details.add(field, piece)
+        if facts is not None:
             self._offer((*_DELTA, field, 0, self._details.text_field(piece)), piece_key(facts), repr(facts))
         else:
             self._frame = None
