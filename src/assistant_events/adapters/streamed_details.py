@@ -17,7 +17,7 @@ class StreamedDetails:
     The items of the reasoning of an answer, of which one is open.
 
     One with text is a reasoning, with its other fields as `detail` in the state. One without text, such as an encrypted
-    one, is among the `details` of the reasoning that is open, or a reasoning of its own.
+    one, is among the `details` of the reasoning that is open, if that names its array, or a reasoning of its own.
 
     Args:
         decoder: Its recorder gets the reasonings.
@@ -58,7 +58,8 @@ class StreamedDetails:
                 self._recorder.keep(key, {"detail": known})
         elif text or facts.keys() - {"type", "index", "format"}:
             shown = self._recorder.open_of(opened)
-            if not text and getattr(shown, "kind", None) == "reasoning":
+            is_beside = self._open is not None or array == self._array  # else its state would name no array
+            if not text and is_beside and getattr(shown, "kind", None) == "reasoning":
                 self._recorder.keep(opened, {"details": [facts]})
                 return None
             self.end()

@@ -328,6 +328,16 @@ def test_another_model():
     assert {(0, "other-model"), (1, "other-model")} <= set(drops)
 
 
+def test_a_tool_of_another_model():
+    """
+    The tools that Bedrock runs are Nova's, and other models do not know them.
+    """
+    messages, drops = encoded(USER, own(SAMPLES["code interpreter"]), model="amazon.titan-text-express-v1")
+
+    assert [{"text": "It is 4950."}] == messages[1]["content"]
+    assert (0, "other-model") in drops
+
+
 def test_another_provider():
     """
     State of another dialect is not sent.

@@ -84,6 +84,9 @@ SAMPLES = {
         *[D(thinking_blocks=[{"type": "redacted_thinking", "data": data}]) for data in ("EmwKAhgB", "EmwKAhgC")],
         T("Yes."),
     ),
+    "redacted block of LiteLLM behind a text": answer(
+        R("Let me see"), D(thinking_blocks=[{"type": "redacted_thinking", "data": "EmwKAhgB"}]), T("Yes.")
+    ),
     "two summaries of Databricks": answer(
         D(
             content=[

@@ -421,6 +421,12 @@ ERRORS = {
         "no memory",
         None,
     ),
+    "without an object around it": (
+        stream(T("a"), {"code": "InvalidParameter", "message": "no memory", "request_id": "r1"}, DONE),
+        ErrorKind.PROVIDER,
+        "no memory",
+        "InvalidParameter",
+    ),
     "a reason": (SAMPLES["error as a reason"], ErrorKind.PROVIDER, "error", "error"),
     "a reason of DeepSeek": (
         stream(T("a"), F("insufficient_system_resource")),
@@ -648,6 +654,24 @@ def test_opaque_reasoning_is_state():
     assert (
         "OPAQUE" == message(answer(R("Hm", "reasoning_text"), D(reasoning_opaque="OPAQUE"))).state["reasoning_opaque"]
     )
+
+
+def test_a_summary_of_copilot():
+    """
+    The summary is a reasoning, its id goes back beside it (vscode-copilot-chat, `RawThinkingDelta`).
+    """
+    found = message(answer(D(cot_id="rs_1"), R("Hm", "cot_summary"), T("Yes.")))
+
+    assert ["Hm", "Yes."] == [part.text for part in found.parts]
+    assert "rs_1" == found.state["cot_id"]
+
+
+@pytest.mark.parametrize("code", [0, 200, None])
+def test_a_message_beside_the_code_of_a_success(code):
+    """
+    It is not an error.
+    """
+    assert MessageStatus.COMPLETED is message(stream(T("a"), {"code": code, "message": "ok"}, F("stop"), DONE)).status
 
 
 TOOLS = {"model": MODEL, "tools": [{"type": "function", "function": {"name": name}} for name in ("get", "get_time")]}

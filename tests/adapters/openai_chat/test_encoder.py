@@ -95,6 +95,15 @@ RETURNED = {
             ],
         },
     ),
+    "redacted block of LiteLLM behind a text": (
+        "litellm",
+        SAMPLES["redacted block of LiteLLM behind a text"],
+        {
+            "content": "Yes.",
+            "reasoning_content": "Let me see",
+            "thinking_blocks": [{"type": "redacted_thinking", "data": "EmwKAhgB"}],
+        },
+    ),
     "summaries of Databricks": (
         "databricks",
         SAMPLES["summaries of Databricks"],

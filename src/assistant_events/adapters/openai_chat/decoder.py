@@ -87,7 +87,8 @@ class OpenAIChatDecoder(DecoderBase):
             event = {**event, "error": failure}
         choices, failed = mappings(event, "choices"), event.get("error") is not None
         if not (choices or failed) and event.keys().isdisjoint(("choices", "usage", "id")):
-            if self.frame_name() == "error":
+            is_fault = event.get("code") not in words.NO_FAULT and string(event, "message")  # of gateways
+            if is_fault or self.frame_name() == "error":
                 self._fail(event)
             elif string(event, "type") != "keepalive" and not event.keys() <= words.PADDING:
                 self.note("unknown-event", "an event that is not a chunk was left out")

@@ -57,7 +57,6 @@ DETAIL_PIECES: Final = frozenset({*DETAIL_TEXTS.values(), "data"})
 THOUGHTS: Final = {"thinking": ("thinking", "text"), "reasoning": ("summary", "summary_text")}
 """By type of an item of `content`, its array of thoughts and their type: Mistral, Databricks."""
 
-
 LEVELS: Final = ("choice", "message", "audio", "logprobs")
 """Details of the step that have fields of other objects than chunks."""
 
@@ -74,10 +73,10 @@ BESIDE: Final = "provider_specific_fields"
 SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
 """The object in which LiteLLM has what is of one provider, and arrays of it that it reads in the next request."""
 
-RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque", "reasoning_items", BESIDE)
+RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque", "cot_id", "reasoning_items", BESIDE)
 """Fields of a message that its server wants back: signatures of Gemini, reasoning of Copilot and behind LiteLLM."""
 
-REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
+REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "cot_summary")
 """Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""
 
 CONTENTS: Final = names(
@@ -107,15 +106,15 @@ DROPPED: Final = by_word(
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
-
 WITH_STATUS: Final = ("x_groq", "base_resp")  # of Groq and MiniMax
+NO_FAULT: Final = (None, 0, "0", 200, "200")  # codes
 
 
 def failure_of(event: Fields) -> Fields:
     """Return the error of a chunk `WITH_STATUS`; empty when it has none."""
     status = mapping(event, "base_resp")
     found = {"code": status.get("status_code"), "message": status.get("status_msg")}
-    return error_of(event) or error_of(mapping(event, "x_groq")) or ({} if found["code"] in (None, 0, "0") else found)
+    return error_of(event) or error_of(mapping(event, "x_groq")) or ({} if found["code"] in NO_FAULT else found)
 
 
 def citations_of(annotation: Fields) -> list[Citation]:
