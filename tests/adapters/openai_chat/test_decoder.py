@@ -658,7 +658,7 @@ def test_opaque_reasoning_is_state():
 
 def test_a_summary_of_copilot():
     """
-    The summary is a reasoning, its id goes back beside it (vscode-copilot-chat, `RawThinkingDelta`).
+    The summary is a reasoning, its id is sent back beside it (vscode-copilot-chat, `RawThinkingDelta`).
     """
     found = message(answer(D(cot_id="rs_1"), R("Hm", "cot_summary"), T("Yes.")))
 
