@@ -844,6 +844,21 @@ PLATFORM_PAIRS = {
     "another model": (("bedrock", CLAUDE, BEDROCK), ("anthropic", CLAUDE, "claude-opus-5-5"), "other provider"),
     "another platform": (("somewhere", CLAUDE, BEDROCK), ("anthropic", CLAUDE, "claude-sonnet-4-5"), "other provider"),
     "no model": (("bedrock", CLAUDE, None), ("anthropic", CLAUDE, None), "other provider"),
+    "another name": (
+        ("anthropic", CLAUDE, "claude-sonnet-4-5-20250929"),
+        ("anthropic", CLAUDE, "claude-sonnet-4-5"),
+        "same origin",
+    ),
+    "another region": (
+        ("bedrock", "bedrock-converse", BEDROCK),
+        ("bedrock", "bedrock-converse", BEDROCK.replace("us.", "global.")),
+        "same origin",
+    ),
+    "another model of one provider": (
+        ("anthropic", CLAUDE, "claude-sonnet-4-5"),
+        ("anthropic", CLAUDE, "claude-opus-5-5"),
+        "other model",
+    ),
 }
 
 

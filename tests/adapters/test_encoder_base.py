@@ -110,15 +110,16 @@ def test_content_of_a_result(output, blocks):
 
 def test_content_of_a_prompt():
     """
-    A prompt is sent without the content that the request cannot hold; one of such content alone is not sent.
+    A prompt is sent without the content that the request cannot hold; one of such content alone names it.
     """
     one, two = UserMessage(id="u1", content=("see", IMAGE)), UserMessage(id="u2", content=(IMAGE,))
     request = LinesEncoder.encode(Transcript(messages=(one, two)), BODY)
 
-    assert [{"from": "user", "blocks": [{"text": "see"}]}] == request.body["log"]
+    unread = "The user has sent image/png, which cannot be passed on."
+    assert [[{"text": "see"}], [{"text": unread}]] == [each["blocks"] for each in request.body["log"]]
     assert [
         "content of message 'u1' left out: The request cannot hold content of this kind.",
-        "message 'u2' left out: The request cannot hold content of this kind.",
+        "content of message 'u2' left out: The request cannot hold content of this kind.",
     ] == [str(drop) for drop in request.drops]
 
 

@@ -8,7 +8,8 @@ from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventS
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
 from assistant_events.adapters.dialect import Dialect, detect_dialect, dialect_names, load_dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
-from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode, EncoderBase, Item
+from assistant_events.adapters.encoded import Encode, Encoded, EncodeMode, Item
+from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.frame_templates import DeltaFrames

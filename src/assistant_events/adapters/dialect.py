@@ -13,7 +13,8 @@ import attrs
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.emitter import EmitterBase
-from assistant_events.adapters.encoder import Encode, EncoderBase
+from assistant_events.adapters.encoded import Encode
+from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Prior

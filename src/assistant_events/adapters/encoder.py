@@ -20,25 +20,18 @@ from assistant_events import values as v
 from assistant_events.adapters.call_ids import assign_call_ids, plain_name, shortened, wire_id
 from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, text_of, with_input
 from assistant_events.adapters.compaction import since_compaction
-from assistant_events.adapters.encoded import Encode, Encoded, EncodeMode, Item
+from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMode, Item, drops_in_order, messages_of
 from assistant_events.adapters.items import text_block
 from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.media_urls import is_readable, usual_media
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, Selection, select
 
+UNREAD: Final = "The user has sent {}, which cannot be passed on."
+"""What is sent in place of a prompt of which nothing can be sent."""
+
 SUMMED_UP: Final = "A compaction of the service that follows has it."
 """Why what is before a summary of the provider is not sent."""
-
-
-class EncodedMessage(NamedTuple):
-    """A message as items of a request."""
-
-    items: list[Item]
-
-    results: list[Item]
-    """Results of the app. They follow the answer, with all messages that a paused answer has."""
-
-    drops: list[Drop]
 
 
 class _Chain(NamedTuple):
@@ -90,6 +83,9 @@ class EncoderBase(ABC):
     A character that ids of calls cannot have. Calls then get valid ids, unique in the conversation, in their state;
     `None` where the provider takes any id.
     """
+
+    own_addresses: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of addresses of media that no other provider reads. Media at those of others are not sent."""
 
     media_in_results: Collection[str] | None = None
     """
@@ -174,7 +170,7 @@ class EncoderBase(ABC):
         if not isinstance(body, Mapping):
             raise TypeError(f"body: expected a mapping, got {type(body).__name__}")
         request = cls(
-            _messages(transcript),
+            messages_of(transcript),
             v.thaw(v.JsonObject(body)),
             provider=provider or cls.provider,
             policy=policy or cls.policy,
@@ -202,7 +198,7 @@ class EncoderBase(ABC):
     def content(self, content: v.Content) -> Item | None:
         """Return content as a block; `None` when a request cannot have it. JSON is sent as JSON text."""
         if isinstance(content, v.MediaContent):
-            return self.media_block(content)
+            return self.media_block(usual_media(content)) if is_readable(content, self.own_addresses) else None
         return self.text_block(text_of((content,)))
 
     def text_block(self, text: str) -> Item | None:
@@ -437,8 +433,11 @@ class EncoderBase(ABC):
             case _ as never:
                 assert_never(never)
 
-    def _user(self, message_id: str, content: Iterable[v.Content]) -> EncodedMessage:
+    def _user(self, message_id: str, content: Sequence[v.Content]) -> EncodedMessage:
         blocks, is_complete = self._blocks(content)
+        unread = ", ".join([item.media_type for item in content if isinstance(item, v.MediaContent)])
+        if not blocks and unread:  # without a prompt the roles would not alternate
+            blocks, _ = self._blocks([v.TextContent(UNREAD.format(unread))])
         if not blocks:
             reason = DropReason.EMPTY if is_complete else DropReason.UNSUPPORTED
             return EncodedMessage([], [], [Drop(message_id, None, reason, whole=True)])
@@ -453,7 +452,7 @@ class EncoderBase(ABC):
 
     def _result_item(self, call: msg.ToolPart) -> tuple[Item, list[Item], bool]:
         """Return the item of a result, the blocks that follow the results, and whether all content is in them."""
-        content = result_content(call)
+        content = [usual_media(each) if isinstance(each, v.MediaContent) else each for each in result_content(call)]
         known = self.media_in_results
         apart = [
             item
@@ -465,9 +464,9 @@ class EncoderBase(ABC):
         blocks, is_whole = self._blocks(apart)
         return item, blocks, is_whole and len(held) + len(apart) == len(content)
 
-    def selected(self, message: msg.Message) -> Selection:
-        """Return what may be sent of a message."""
-        return select([message], self.target, policy=self._policy, strip=self.strip)
+    def selected(self, message: msg.Message, unlinked: Collection[int] = ()) -> Selection:
+        """Return what may be sent of a message, of which the parts at *unlinked* cannot be."""
+        return select([message], self.target, policy=self._policy, strip=self.strip, unlinked=unlinked)
 
     def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""
@@ -484,13 +483,8 @@ class EncoderBase(ABC):
         return EncodedMessage(items, [], drops)
 
     def _answer(self, message: msg.AssistantMessage) -> EncodedMessage:
-        selection = self.selected(message)
-        [kept], [places] = selection.messages, selection.places
-        assert isinstance(kept, msg.AssistantMessage)
-        drops = list(selection.drops)
-        parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
+        kept, parts, left_out, drops = self._chosen(message)
         refused = self.refused_calls(message, parts)
-        left_out = {**self.left_out(message, parts), **self._summed_up(parts)}
         unsigned = self._unsigned_call(message, parts)
         sent: list[msg.Part] = []
         results: list[Item] = []
@@ -528,8 +522,21 @@ class EncoderBase(ABC):
         items = self.answer_items(attrs.evolve(kept, parts=tuple(sent)))
         if following:
             results.append(self.user_item(following))
-        drops.sort(key=lambda drop: -1 if drop.part is None else drop.part)
-        return EncodedMessage(items, results, drops)
+        return EncodedMessage(items, results, drops_in_order(drops))
+
+    def _chosen(
+        self, message: msg.AssistantMessage, unlinked: Collection[int] = ()
+    ) -> tuple[msg.AssistantMessage, list[tuple[int, msg.Part]], Mapping[int, DropReason | str], list[Drop]]:
+        """Return an answer as it may be sent, its parts with their places, which of them are not, and the drops."""
+        selection = self.selected(message, unlinked)
+        [kept], [places] = selection.messages, selection.places
+        assert isinstance(kept, msg.AssistantMessage)
+        parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
+        left_out = {**self.left_out(message, parts), **self._summed_up(parts)}
+        linked = [place for place, reason in left_out.items() if reason is DropReason.LINKED]
+        if linked and self._policy.items_reference_each_other:
+            return self._chosen(message, [*unlinked, *linked])
+        return kept, parts, left_out, list(selection.drops)
 
     def _summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
         """Return what is before the last summary of an answer; a call of the app stays, for its result is sent."""
@@ -570,18 +577,6 @@ class EncoderBase(ABC):
         return part
 
 
-def _messages(transcript: msg.Transcript | Iterable[msg.Message]) -> tuple[msg.Message, ...]:
-    if isinstance(transcript, msg.Transcript):
-        return transcript.context()
-    if not isinstance(transcript, Iterable):
-        raise TypeError(f"transcript: expected a Transcript or messages, got {type(transcript).__name__}")
-    messages = tuple(transcript)
-    for message in messages:
-        if not isinstance(message, msg.MESSAGE_CLASSES):
-            raise TypeError(f"transcript: expected messages, got {type(message).__name__}")
-    return messages
-
-
 def _is_newer(messages: Sequence[msg.Message], answer: msg.Message) -> bool:
     """Return whether something in *messages* ended after *answer* started, which was asked for without it."""
     if answer.times is None or answer.times.started is None:
@@ -596,4 +591,4 @@ def _is_completed(message: msg.AssistantMessage) -> bool:
     return message.status is msg.MessageStatus.COMPLETED
 
 
-__all__ = ["Encode", "EncodeMode", "Encoded", "EncoderBase", "Item"]
+__all__ = ["EncodeMode", "Encoded", "EncoderBase", "Item"]

@@ -181,12 +181,23 @@ def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return joined
 
 
-def joined_roles(items: Iterable[dict[str, Any]], field: str = "content") -> list[dict[str, Any]]:
-    """Return messages of a request, in which adjacent ones of one role are one; *field* is their list of blocks."""
+def joined_roles(items: Iterable[dict[str, Any]], field: str = "content", *, apart: str = "") -> list[dict[str, Any]]:
+    """
+    Return messages of a request, in which adjacent ones of one role are one.
+
+    Args:
+        items: The messages.
+
+        field: Their list of blocks.
+
+        apart: Key of blocks that are in no message with others; each of the *items* has such or others.
+    """
     # Any: plain JSON.
     joined: list[dict[str, Any]] = []
+    kind: tuple[str, bool] | None = None
     for item in items:
-        if joined and joined[-1]["role"] == item["role"]:
+        before, kind = kind, (item["role"], any(apart in block for block in item[field]))
+        if kind == before:
             joined[-1] = {**item, field: joined[-1][field] + item[field]}
         else:
             joined.append(item)

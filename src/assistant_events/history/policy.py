@@ -204,7 +204,8 @@ class Policy(Frozen):
             shares = self.platforms is not None and self.platforms.run_both(origin, target)
             return Relation.SAME_MODEL if shares else Relation.OTHER_PROVIDER
         models = {origin.model, target.model}
-        if origin.same_as(target) or any(models <= each for each in self.interchangeable_models):
+        is_same = self.platforms is not None and self.platforms.run_both(origin, target)  # under another name
+        if is_same or origin.same_as(target) or any(models <= each for each in self.interchangeable_models):
             return Relation.SAME_ORIGIN
         return Relation.OTHER_MODEL
 

@@ -52,7 +52,7 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.OTHER_MODEL: "It was issued by another model of the same provider.",
         DropReason.OTHER_PROVIDER: "It was issued by another provider, or in another dialect.",
         DropReason.UNFINISHED: "Its step did not complete; only the content of such a step is sent.",
-        DropReason.UNANSWERED: "Its step did not complete, so the call is not to be run, and it has no answer.",
+        DropReason.UNANSWERED: "The call has no answer, and none will come.",
         DropReason.INCOMPLETE: "It was cut, and its state may be incomplete.",
         DropReason.UNSIGNED: "The dialect accepts reasoning only with a signature, and this has none.",
         DropReason.LINKED: "Another item of its step cannot be sent, and in this dialect items reference each other.",
@@ -121,6 +121,7 @@ def select(
     *,
     policy: Policy = DEFAULT_POLICY,
     strip: bool = False,
+    unlinked: Collection[int] = (),
 ) -> Selection:
     """
     Return what of a conversation may be sent to the model that *target* names.
@@ -142,12 +143,14 @@ def select(
         policy: The policy of the target's dialect (`Dialect.policy`), or one that the app made of it.
 
         strip: Drop all state, of every issuer. For a conversation that its own provider refuses.
+
+        unlinked: Indexes of parts of the answers that cannot be sent without others, which are not sent.
     """
     messages: list[msg.Message] = []
     places: list[tuple[int, ...]] = []
     drops: list[Drop] = []
     for message in conversation.context() if isinstance(conversation, msg.Transcript) else conversation:
-        kept, kept_places, dropped = _choose(message, target, policy, strip=strip)
+        kept, kept_places, dropped = _choose(message, target, policy, strip=strip, unlinked=unlinked)
         drops += dropped
         if kept is not None:
             messages.append(kept)
@@ -190,7 +193,9 @@ _CUT: Final = _Limit(attrs.evolve(WITHOUT_STATE, media=Treatment.LEFT_OUT), Drop
 _STRICTNESS: Final = MappingProxyType({treatment: strictness for strictness, treatment in enumerate(Treatment)})
 
 
-def _choose(message: msg.Message, target: Origin, policy: Policy, *, strip: bool) -> _MessageChoice:
+def _choose(
+    message: msg.Message, target: Origin, policy: Policy, *, strip: bool, unlinked: Collection[int]
+) -> _MessageChoice:
     match message:
         case msg.UserMessage():
             return message, (), []
@@ -200,7 +205,7 @@ def _choose(message: msg.Message, target: Origin, policy: Policy, *, strip: bool
             limits = _limits(message, target, policy, strip=strip)
             if not limits and not policy.signs(target):
                 policy = attrs.evolve(policy, reasoning_needs_any=())
-            return _choose_answer(message, limits, policy)
+            return _choose_answer(message, limits, policy, unlinked)
         case _ as never:
             assert_never(never)
 
@@ -240,11 +245,16 @@ def _choose_summary(message: msg.CompactionMessage, limits: list[_Limit], policy
     return attrs.evolve(message, state=state), (), [Drop(message.id, None, reason)]
 
 
-def _choose_answer(message: msg.AssistantMessage, limits: list[_Limit], policy: Policy) -> _MessageChoice:
+def _choose_answer(
+    message: msg.AssistantMessage, limits: list[_Limit], policy: Policy, unlinked: Collection[int]
+) -> _MessageChoice:
     choices = _choose_parts(message, limits, policy)
-    if policy.items_reference_each_other and any(why is not None and why is not DropReason.EMPTY for _, why in choices):
+    is_linked = policy.items_reference_each_other
+    if is_linked and (unlinked or any(why is not None and why is not DropReason.EMPTY for _, why in choices)):
         linked = _choose_parts(message, [*limits, _Limit(policy.other_model, DropReason.LINKED)], policy)
         choices = [(part, first or why) for (part, why), (_, first) in zip(linked, choices, strict=True)]
+    for place in unlinked:
+        choices[place] = None, DropReason.LINKED
     drops: list[Drop] = []
     treatment, reason = _strictest(Subject.STEP, limits)
     if reason is not None and (message.state or message.run is not None):

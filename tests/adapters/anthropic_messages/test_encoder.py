@@ -679,14 +679,25 @@ def test_content(content, expected):
         MediaContent(media_type="audio/wav", data=b"x"),
         MediaContent(media_type="text/plain", data=b"\xff"),
         MediaContent(media_type="text/plain", uri="https://u"),
-        TextContent(" \n"),
+        MediaContent(media_type="image/png", uri="gs://bucket/a.png"),
     ],
 )
 def test_content_that_has_no_block(content):
     """
-    Other media, and a blank text, are reported.
+    Other media are reported, to the model too: roles alternate.
     """
-    assert ([], [(None, "unsupported")]) == encoded(UserMessage(id="u1", content=content))
+    text = f"The user has sent {content.media_type}, which cannot be passed on."
+    messages, drops = encoded(UserMessage(id="u1", content=content))
+
+    assert [{"role": "user", "content": [{"type": "text", "text": text}]}] == messages
+    assert [(None, "unsupported")] == drops
+
+
+def test_a_blank_prompt():
+    """
+    It is reported.
+    """
+    assert ([], [(None, "unsupported")]) == encoded(UserMessage(id="u1", content=TextContent(" \n")))
 
 
 def test_the_body_is_the_apps():

@@ -164,7 +164,7 @@ BESIDE = {
 @pytest.mark.parametrize(("name", "kind", "is_held"), BESIDE.values(), ids=BESIDE)
 def test_media_that_no_response_holds(name, kind, is_held):
     """
-    The service refuses other media inside of a response, and older models all: these are parts behind all responses.
+    The service refuses other media inside of a response, and older models all: these are a content behind the results.
     """
     media = MediaContent(media_type=kind, data=b"\x89PNG")
     found, drops = called("parallel calls", (TextContent("see"), media), "two", model=name)
@@ -174,8 +174,20 @@ def test_media_that_no_response_holds(name, kind, is_held):
         response("a", {"output": "see"}, id="fc1", **({"parts": [part]} if is_held else {})),
         response("b", {"output": "two"}, id="fc2"),
     ]
-    assert user(*responses, *([] if is_held else [part])) == found[1]
+    assert [user(*responses), *([] if is_held else [user(part)])] == found[1:]
     assert [] == [drop for drop in drops if "unsupported" in map(str, drop)]
+
+
+@pytest.mark.parametrize("uri", ["file-1", "file_1", "s3://bucket/a.png"])
+def test_addresses_of_others(uri):
+    """
+    What another provider stores cannot be read; bytes in an address can.
+    """
+    media = [MediaContent(media_type="image/png", uri=each) for each in (uri, "data:image/png;base64,AA==")]
+    found, drops = encoded(UserMessage(id="u1", content=media))
+
+    assert [user({"inlineData": {"mimeType": "image/png", "data": "AA=="}})] == found
+    assert [(None, "unsupported")] == drops
 
 
 def test_a_failed_call():
@@ -191,13 +203,14 @@ def test_a_failed_call():
 
 def test_a_call_that_nothing_answers():
     """
-    The request answers it, before the prompt that follows.
+    The request answers it, before the prompt that follows: Gemini 3.6 refuses a text beside results.
     """
     found, drops = encoded(message(SAMPLES["call without arguments"]), USER)
 
     assert [
         model(F("g", {})),
-        user(response("g", {"error": "No result is available for this call."}), {"text": "Hi"}),
+        user(response("g", {"error": "No result is available for this call."})),
+        ASKED,
     ] == found
     assert [(0, "no-answer")] == drops
 
@@ -268,7 +281,7 @@ def moved(**options):
         ]
     )
     request = DIALECT.encoder(transcript, {"model": MODEL}, **options)
-    return request.body["contents"][3:], [(drop.message_id, drop.part, str(drop.reason)) for drop in request.drops]
+    return request.body["contents"][4:], [(drop.message_id, drop.part, str(drop.reason)) for drop in request.drops]
 
 
 def test_the_history_of_another_provider():

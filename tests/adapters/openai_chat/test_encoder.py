@@ -313,6 +313,17 @@ def test_what_openai_does_not_take():
     assert ([{"role": "assistant", "content": "Yes."}], [(0, "unplaced")]) == sent(SAMPLES["reasoning"])
 
 
+def test_encrypted_reasoning_of_another_model():
+    """
+    It stays with its model (open-webui#28240), also behind a text.
+    """
+    shown = fold(events(answer(R("Hm", "reasoning"), D(reasoning_details=[ENCRYPTED]), T("Yes.")), provider="openrouter")).last
+    body = {"model": "anthropic/claude-sonnet-4.5"}
+    found = DIALECT.encoder([USER, shown], body, provider="openrouter").body["messages"][1]
+
+    assert {"role": "assistant", "content": "Yes.", "reasoning": "Hm"} == found
+
+
 def test_reasoning_of_another_provider():
     """
     Reasoning is sent to its own server alone.
@@ -623,11 +634,12 @@ def test_prompts(content, expected):
 
 def test_content_without_a_place():
     """
-    A video has no form in this wire.
+    A video has no form in this wire, and the model learns that there was one.
     """
     messages, drops = encoded(UserMessage(id="u1", content=(MediaContent(media_type="video/mp4", data=b"\x00"),)))
 
-    assert ([], [(None, "unsupported")]) == (messages, drops)
+    assert [{"role": "user", "content": "The user has sent video/mp4, which cannot be passed on."}] == messages
+    assert [(None, "unsupported")] == drops
 
 
 def test_system_messages():

@@ -14,10 +14,10 @@ from typing import Any, Final, assert_never
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
-from assistant_events.adapters.data_urls import IMAGES, read_data_url
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping
+from assistant_events.adapters.media_urls import IMAGES
 from assistant_events.adapters.sealing import join_sealed
 from assistant_events.values import MediaContent, thaw
 from assistant_events.values.validators import NO_FIELDS
@@ -60,9 +60,8 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
 
 def media_block(item: MediaContent) -> Item | None:
     """Return media as a block of a request; `None` when a request cannot have it."""
-    media_type, data = read_data_url(item.uri or "") or (item.media_type, item.data)
-    kind = media_type.partition(";")[0].strip().lower()
-    source = _source(kind, data, item.uri or "")
+    kind = item.media_type.partition(";")[0].strip().lower()
+    source = _source(kind, item.data, item.uri or "")
     if source is None or kind not in IMAGES | _DOCUMENTS:
         return None
     return {"type": "image" if kind in IMAGES else "document", "source": source}

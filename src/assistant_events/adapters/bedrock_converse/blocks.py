@@ -18,10 +18,10 @@ from typing import Any, assert_never
 from assistant_events import messages as msg
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string
+from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.values import Content, MediaContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
 

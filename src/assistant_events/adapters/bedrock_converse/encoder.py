@@ -38,6 +38,7 @@ class BedrockConverseEncoder(EncoderBase):
     provider: ClassVar[str] = "bedrock"
     policy: ClassVar[Policy] = POLICY
     marks_failures = True
+    own_addresses: ClassVar[tuple[str, ...]] = ("s3://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_.:-]")

@@ -12,6 +12,7 @@ from typing import Final
 
 from assistant_events.adapters.aws import error_in
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
+from assistant_events.adapters.media_urls import DOCUMENTS
 from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
@@ -77,15 +78,7 @@ MEDIA: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "video/3gpp": ("video", "three_gp"),
         **{f"audio/{each}": ("audio", each) for each in ("aac", "flac", "mp4", "ogg", "opus", "wav", "webm")},
         "audio/mpeg": ("audio", "mp3"),
-        "application/pdf": ("document", "pdf"),
-        "text/csv": ("document", "csv"),
-        "text/html": ("document", "html"),
-        "text/markdown": ("document", "md"),
-        "text/plain": ("document", "txt"),
-        "application/msword": ("document", "doc"),
-        "application/vnd.ms-excel": ("document", "xls"),
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("document", "docx"),
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("document", "xlsx"),
+        **{kind: ("document", each) for kind, each in DOCUMENTS.items()},
     }
 )
 """Kind and format of the block of a media type."""

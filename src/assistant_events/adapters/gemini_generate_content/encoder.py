@@ -46,6 +46,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
     marks_failures = True
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     signature_key: ClassVar[str] = "thoughtSignature"
+    own_addresses: ClassVar[tuple[str, ...]] = ("gs://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
 
     def prepare(self) -> None:
@@ -58,8 +59,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
         """Answers of others: the service did not make the ids of their calls, and Vertex refuses such ids."""
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the contents; adjacent ones of one role are one: all results of a step, then what they cannot hold."""
-        return {"contents": joined_roles(items, "parts")}
+        """Return the contents: Gemini 3.6 refuses anything beside results (MoonshotAI/kimi-code#3274)."""
+        return {"contents": joined_roles(items, "parts", apart="functionResponse")}
 
     def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
         """Return the token that continues an answer: the request is the same again."""
@@ -107,11 +108,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why no content can have a part: it is of a tool of the service that the body does not show."""
-        match part:
-            case msg.ToolPart() if call_kind_of(part) == "toolCall" and not self._has_server_tools:
-                return DropReason.UNPLACED
-            case _:
-                return super().unsendable(part)
+        is_theirs = isinstance(part, msg.ToolPart) and call_kind_of(part) == "toolCall"
+        return DropReason.UNPLACED if is_theirs and not self._has_server_tools else super().unsendable(part)
 
 
 encode = GeminiGenerateContentEncoder.encode

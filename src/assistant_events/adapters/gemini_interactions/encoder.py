@@ -25,7 +25,7 @@ from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.messages import AssistantMessage, MediaPart, OpaquePart, Part, ReasoningPart, ToolPart
-from assistant_events.values import Content, State
+from assistant_events.values import Content, MediaContent, State
 
 _STEP: Final = frozenset({"i", "extra", "deltas"})
 
@@ -43,6 +43,7 @@ class GeminiInteractionsEncoder(EncoderBase):
     provider: ClassVar[str] = "google"
     policy: ClassVar[Policy] = POLICY
     marks_failures = True
+    own_addresses: ClassVar[tuple[str, ...]] = ("gs://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_interaction_id", "continuation_token")
     stored_key: ClassVar[str] = "interaction_id"
     stored_field: ClassVar[str] = "previous_interaction_id"
@@ -97,9 +98,9 @@ class GeminiInteractionsEncoder(EncoderBase):
 
     # -- items
 
-    def content(self, content: Content) -> Item:
-        """Return a content block."""
-        return content_block(content)
+    def media_block(self, media: MediaContent) -> Item:
+        """Return media as a content block."""
+        return content_block(media)
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a `user_input` step."""

@@ -16,9 +16,9 @@ from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.data_urls import media_url
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block
+from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
 from assistant_events.values import JsonContent, TextContent, thaw, write_json

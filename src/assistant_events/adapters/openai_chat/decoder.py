@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.items import piece_key
@@ -31,6 +30,7 @@ from assistant_events.adapters.json_fields import (
     others,
     string,
 )
+from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.streamed_calls import StreamedCalls

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Final
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
-from assistant_events.adapters.data_urls import AUDIO, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
+from assistant_events.adapters.media_urls import AUDIO, media_url
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile

@@ -27,7 +27,7 @@ POLICY: Final = Policy(
         provider_call=Treatment.LEFT_OUT,
         opaque=Treatment.LEFT_OUT,
     ),
-    model_bound_keys=frozenset({"detail", "extra_content", "thought"}),
+    model_bound_keys=frozenset({"detail", "details", "extra_content", "thought"}),
     source=(
         "Manuals of DeepSeek, Moonshot and OpenRouter (2026-10): reasoning returns to the server that sent it, in the "
         "field it came in; signatures and encrypted reasoning are read by the model that made them alone."

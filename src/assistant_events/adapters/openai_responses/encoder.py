@@ -14,10 +14,10 @@ from typing import ClassVar
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import result_content, text_of
-from assistant_events.adapters.data_urls import IMAGES, media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.json_fields import json_array, mapping, others, string
+from assistant_events.adapters.json_fields import is_object, json_array, mapping, others, string
 from assistant_events.adapters.linked_items import without_successor
+from assistant_events.adapters.media_urls import IMAGES, file_name, media_url
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.policy import POLICY
@@ -37,6 +37,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     provider: ClassVar[str] = "openai"
     policy: ClassVar[Policy] = POLICY
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_response_id", "conversation")
+    own_addresses: ClassVar[tuple[str, ...]] = ("file-",)
     stored_key: ClassVar[str] = "response_id"
     stored_field: ClassVar[str] = "previous_response_id"
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
@@ -58,8 +59,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             return {"type": "input_image", **(address or {"image_url": url, "detail": "auto"})}
         if media.data is None:
             return {"type": "input_file", **(address or {"file_url": url})}
-        extension = media.media_type.rpartition("/")[2].replace("plain", "txt")
-        return {"type": "input_file", "filename": f"file.{extension}", "file_data": url}
+        return {"type": "input_file", "filename": file_name(media.media_type), "file_data": url}
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user."""
@@ -91,11 +91,10 @@ class OpenAIResponsesEncoder(EncoderBase):
             case "shell_call_output":
                 outcome = {"type": "exit", "exit_code": 1 if failed else 0}
                 asked = others({"max_output_length": mapping(call.input or {}, "action").get("max_output_length")})
-                return {
-                    **item,
-                    **asked,
-                    "output": json_array(text) or [{"stdout": text, "stderr": "", "outcome": outcome}],
-                }
+                given = json_array(text)
+                is_shown = given and all(is_object(each) and "outcome" in each for each in given)
+                output = given if is_shown else [{"stdout": text, "stderr": "", "outcome": outcome}]
+                return {**item, **asked, "output": output}
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": json_array(text)}
             case "computer_call_output":

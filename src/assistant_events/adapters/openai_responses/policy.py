@@ -17,7 +17,7 @@ POLICY: Final = Policy(
     ),
     reasoning_needs_any=("encrypted_content", "stored", "content_index"),
     item_key="i",
-    model_bound_keys=frozenset({"item_id"}),
+    model_bound_keys=frozenset({"item_id", "caller"}),
     items_reference_each_other=True,
     source=(
         "openai 3.54.0 and reports of refused requests (2026-11): encrypted reasoning is bound to model and "

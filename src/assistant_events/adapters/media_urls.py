@@ -1,0 +1,93 @@
+"""Media and their addresses, such as `data:image/png;base64,…` (RFC 2397), which holds them."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from mimetypes import guess_extension
+from typing import Final
+
+import attrs
+
+from assistant_events.adapters.json_fields import base64_bytes
+from assistant_events.messages import MediaPart
+from assistant_events.values import MediaContent
+
+IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""Media types of the images that models of Anthropic and OpenAI see."""
+
+AUDIO: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+"""OpenAI's name of the format by media type, of the audio that its models hear."""
+
+DOCUMENTS: Final = {
+    "application/pdf": "pdf",
+    "text/csv": "csv",
+    "text/html": "html",
+    "text/markdown": "md",
+    "text/plain": "txt",
+    "application/msword": "doc",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+}
+"""Usual extension of a file by its media type."""
+
+_PRESENTATION: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_EXTENSIONS: Final = {**DOCUMENTS, _PRESENTATION: "pptx"}
+
+_PRIVATE: Final = ("file-", "file_", "gs://", "s3://")
+"""Beginnings of addresses that one provider alone reads: files of OpenAI and Anthropic, objects of Google and AWS."""
+
+_HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
+
+
+def data_url(media_type: str, data: bytes) -> str:
+    """Return a URL that holds *data*."""
+    return f"data:{media_type};base64,{b64encode(data).decode()}"
+
+
+def media_url(media: MediaContent | MediaPart) -> str | None:
+    """Return the URL of media: their address, or one that holds them; `None` when they have neither."""
+    return media.uri if media.data is None else data_url(media.media_type, media.data)
+
+
+def read_data_url(url: str) -> tuple[str, bytes] | None:
+    """Return media type and bytes of a URL that holds base64; `None` for any other."""
+    head = _HEAD.match(url)
+    data = None if head is None else base64_bytes(url[head.end() :])
+    return None if head is None or not data else (head[1], data)
+
+
+def file_name(media_type: str) -> str:
+    """Return a name for a file, for services that know its type from the extension alone."""
+    kind = media_type.partition(";")[0].strip().lower()
+    extension = _EXTENSIONS.get(kind) or guess_extension(kind) or kind.rpartition("/")[2]
+    return f"file.{extension.removeprefix('.')}"
+
+
+def usual_media(media: MediaContent) -> MediaContent:
+    """Return media with their bytes, if the address holds them, and with the usual name of their type."""
+    media_type, data = read_data_url(media.uri or "") or (media.media_type, media.data)
+    media_type = "image/jpeg" if media_type == "image/jpg" else media_type
+    if (media_type, data) == (media.media_type, media.data):
+        return media
+    return attrs.evolve(media, media_type=media_type, data=data, uri=None if data else media.uri)
+
+
+def is_readable(media: MediaContent, own: tuple[str, ...]) -> bool:
+    """Return whether an address, if any, is public or begins as one of *own*, which the provider reads."""
+    uri = media.uri or ""
+    return uri.startswith(own) or not uri.startswith(_PRIVATE)
+
+
+__all__ = [
+    "AUDIO",
+    "DOCUMENTS",
+    "IMAGES",
+    "data_url",
+    "file_name",
+    "is_readable",
+    "media_url",
+    "read_data_url",
+    "usual_media",
+]
