@@ -961,10 +961,11 @@ def test_answered_calls_of_a_failed_answer():
     """
     Calls that were answered before their step failed are sent with their results, and with the provider's id.
     """
-    transcript = conversation(prompt("Hi"), failed_with_answers(fc("c"), fc("c", "g"), outputs=["1", "2"]))
+    transcript = conversation(prompt("Hi"), failed_with_answers(fc("c"), fc("c", "g", {"a": 1}), outputs=["1", "2"]))
     encoded = encode(transcript, BODY)
 
-    assert [user("Hi"), fc("c"), fc("c", "g"), result("c", "f", "1"), result("c", "g", "2")] == encoded.body["input"]
+    calls = [fc("c"), fc("c", "g", {"a": 1})]
+    assert [user("Hi"), *calls, result("c", "f", "1"), result("c", "g", "2")] == encoded.body["input"]
     assert [
         ("a1", None, "unfinished", False),
         ("a1", 1, "unfinished", False),

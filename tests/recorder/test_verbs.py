@@ -542,14 +542,61 @@ def test_an_input_that_is_no_object(recorder, raw, reason):
     assert not recorder.terminal
 
 
-@pytest.mark.parametrize("raw", ["", " \n"], ids=["nothing", "white space"])
-def test_an_input_of_nothing_is_an_empty_object(recorder, raw):
+def test_an_input_of_white_space_is_an_empty_object(recorder):
     """
     A call without arguments has no input text on every wire.
     """
-    recorder.tool_input("c1", "search", raw)
+    recorder.tool_input("c1", "search", " \n")
 
-    assert [ToolInputEnded(**C, text=raw or "{}"), ToolCalled(**C, name="search", input={})] == (
+    assert [ToolInputEnded(**C, text=" \n"), ToolCalled(**C, name="search", input={})] == recorder.end_tool_input("c1")
+
+
+MADE = [ToolInputEnded(**C, text="{}"), ToolCalled(**C, name="search", input={})]
+CUT = [
+    ToolInputEnded(**C, text="", complete=False),
+    ToolFailed(**C, error=ErrorInfo(kind="invalid-input", message="the provider marked the input as incomplete")),
+]
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        *(("stop", MADE), ("tool-calls", MADE), ("pause", MADE), ("other", MADE)),
+        *(("length", CUT), ("content-filter", CUT)),
+    ],
+)
+def test_an_input_of_nothing_at_the_end(recorder, reason, expected):
+    """
+    It is an empty object, unless the answer was cut: then nothing of the input has come, and the call is not to be run.
+    """
+    recorder.tool_input("c1", "search")
+
+    assert [] == recorder.end_tool_input("c1")
+    assert ["c1"] == recorder.unanswered(provider_executed=False)
+    assert expected == recorder.finish(reason)[:-1]
+
+
+def test_an_input_of_nothing_before_more(recorder):
+    """
+    What follows shows that it was whole, also where the answer is cut later.
+    """
+    recorder.tool_input("c1", "search")
+    recorder.end_tool_input("c1")
+    events = recorder.text("So")
+
+    assert MADE == events[:2]
+    assert [] == [event for event in recorder.finish("length") if event.type.startswith("tool")]
+
+
+def test_an_input_that_comes_after_its_end(recorder):
+    """
+    It is the input, as long as nothing else has come.
+    """
+    recorder.tool_input("c1", "search")
+    recorder.end_tool_input("c1")
+    recorder.tool_input("c1", None, '{"a":1}')
+
+    assert [ToolInputEnded(**C, text='{"a":1}'), ToolCalled(**C, name="search", input={"a": 1})] == (
         recorder.end_tool_input("c1")
     )
 

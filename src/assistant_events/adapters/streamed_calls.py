@@ -70,8 +70,13 @@ class StreamedCalls:
             self._recorder.tool_input(self._ids[call], None, _EMPTY, key=call)
         self._held.clear()
 
-    def end(self) -> None:
-        """End the inputs of all calls. One that came twice, whole, counts once (vllm#51697)."""
+    def end(self, *, is_cut: bool = False) -> None:
+        """
+        End the inputs of all calls. One that came twice, whole, counts once (vllm#51697).
+
+        Args:
+            is_cut: Whether the answer was cut: a free text that is the last input is then not whole.
+        """
         self.begin_waiting()
         for call in range(len(self._ids)):
             opened = self._recorder.open_of(call)
@@ -80,7 +85,8 @@ class StreamedCalls:
                 half = text[: len(text) // 2]
                 if half + half == text and not field and half.endswith("}") and parse_input(half)[0] is not None:
                     self._replace(call, text := half)
-                self._recorder.end_tool_input(key=call, input=streamed_input(text, field))
+                is_whole = not (is_cut and field and call == len(self._ids) - 1)
+                self._recorder.end_tool_input(key=call, input=streamed_input(text, field), complete=is_whole)
             else:
                 self._recorder.end(call)
 

@@ -19,6 +19,7 @@ from assistant_events.values import (
     Content,
     ErrorInfo,
     ErrorKind,
+    FinishReason,
     JsonObject,
     State,
     read_json,
@@ -41,6 +42,9 @@ _INPUT_OPEN, _SETTLED = CallPhase.INPUT_OPEN, CallPhase.SETTLED
 
 _NO_RESULT = ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
 _CUT = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the provider's answer ended before a result of this call")
+CUTS: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
+"""Reasons for which an answer ends before its last item does."""
+
 _INCOMPLETE = "the provider marked the input as incomplete"
 
 
@@ -101,6 +105,9 @@ class Calls:
         self.waiting: dict[Hashable, OpenCall] = {}
         """The calls without a name, under their key or the provider's id."""
 
+        self.unsure: OpenCall | None = None
+        """A call of the app whose input has ended without any of it: what follows shows whether it was cut."""
+
         self._held: dict[Hashable, Result] = {}
         """The results whose call has not come, under their keys."""
 
@@ -117,6 +124,7 @@ class Calls:
 
     def clear(self) -> None:
         """Forget everything: the step starts over."""
+        self.unsure = None
         for each in (
             *(self.by_id, self.waiting, self._held, self.answered_before),
             *(self._by_key, self._new, self._inputs, self._unsettled, self._uses),
@@ -213,6 +221,42 @@ class Calls:
             self._emit(self._delta(call, call.buffer.length, delta))
         call.buffer.append(delta)
 
+    def reopen(self, call: OpenCall, state: JsonMap) -> None:
+        """Take more of an input that is open, or whose end waits, and state of its call."""
+        self.unsure = None if call is self.unsure else self.unsure
+        if state:
+            merge_state(call.state, as_state(state))
+
+    def end_or_wait(
+        self,
+        call: OpenCall,
+        state: State = NO_STATE,
+        input: Mapping[str, object] | None = None,
+        *,
+        complete: bool = True,
+        fault: str | None = None,
+    ) -> None:
+        """
+        End an input.
+
+        The end of one of the app of which nothing has come waits for the next event: providers end an input so, too,
+        that the limit of tokens has cut before it began.
+        """
+        is_bare = input is None and not (call.input or call.buffer.length or call.held or call.provider_executed)
+        if is_bare and call.call_id and complete and not fault:
+            if call is not self.unsure:
+                self.end_unsure()
+            call.state.update(items_of(state))
+            self.unsure = call
+        else:
+            self.end(call, state, input, complete=complete, fault=fault)
+
+    def end_unsure(self, *, complete: bool = True) -> None:
+        """End the input whose end waits, if there is one."""
+        call, self.unsure = self.unsure, None
+        if call is not None and self.is_open(call):
+            self.end(call, complete=complete)
+
     def end(
         self,
         call: OpenCall,
@@ -239,6 +283,7 @@ class Calls:
         fault: str | None = None,
     ) -> str | None:
         """End an input; return why the call cannot be made, or `None` where it is."""
+        self.unsure = None if call is self.unsure else self.unsure
         text = self._input_text(call)
         if not complete:
             fault = fault or _INCOMPLETE
@@ -355,6 +400,7 @@ class Calls:
 
     def cut_inputs(self) -> None:
         """End every input that is open, as incomplete."""
+        self.end_unsure()
         for call in list(self.waiting.values()):
             self.end(call)
         for call in self.by_id.values():

@@ -6,6 +6,7 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.lifecycle import KnownEvent, MessageLifecycle, MessagePhase
 from assistant_events.messages import AssistantMessage
+from assistant_events.recorder.calls import Calls
 from assistant_events.recorder.replay_filter import ReplayFilter
 
 _RUNNING = MessagePhase.RUNNING  # reading a member of an enum takes as long as a look-up in a table
@@ -13,6 +14,8 @@ _RUNNING = MessagePhase.RUNNING  # reading a member of an enum takes as long as 
 
 class Delivery:
     """The base of `Recorder`, which documents the arguments."""
+
+    _calls: Calls
 
     def __init__(self, message_id: str, prior: AssistantMessage | None, sink: list[Event] | None) -> None:
         if not isinstance(message_id, str) or not message_id:
@@ -51,6 +54,8 @@ class Delivery:
             raise LocalProtocolError(f"message {self.message_id!r} is {phase.value}, expected running{hint}")
 
     def _emit(self, event: KnownEvent) -> None:
+        if self._calls.unsure is not None:
+            self._calls.end_unsure()
         rejection = self._lifecycle.advance(event)
         if rejection is not None:
             self._caused = []

@@ -23,7 +23,7 @@ from assistant_events import events as ev
 from assistant_events.errors import LocalProtocolError
 from assistant_events.lifecycle import CallPhase
 from assistant_events.messages import AssistantMessage, interrupted
-from assistant_events.recorder.calls import Calls, OpenCall, Result
+from assistant_events.recorder.calls import CUTS, Calls, OpenCall, Result
 from assistant_events.recorder.delivery import Delivery
 from assistant_events.recorder.fragments import (
     Fragments,
@@ -100,7 +100,7 @@ class Recorder(Delivery):
         """Return the ids of the calls that were made, or have *begun*, and have no result; oldest first."""
         phases = {CallPhase.CALLED, *([CallPhase.INPUT_OPEN] if begun else ())}
         calls = [call for call in self._calls.by_id.values() if call.provider_executed is provider_executed]
-        return [call.call_id for call in calls if self._calls.phase(call) in phases]
+        return [call.call_id for call in calls if call is self._calls.unsure or self._calls.phase(call) in phases]
 
     def so_far(self) -> list[ev.Event]:
         """Return events that give the message so far: the durable ones, and each open fragment as one delta."""
@@ -147,11 +147,13 @@ class Recorder(Delivery):
         """
         End the step as the provider does, and before it everything that is open.
 
-        Open inputs are taken as they are. Calls of the provider without a result fail, as `no-result` when the answer
+        Open inputs are taken as they are; a last call of the app that has none fails when the answer was cut. Calls of
+        the provider without a result fail, as `no-result` when the answer
         is complete, else as `interrupted`. Those of a step that pauses wait for a later answer.
         """
         self._require_running()
         finish_reason = FinishReason(finish_reason)
+        self._calls.end_unsure(complete=finish_reason not in CUTS)
         self._calls.end_inputs()
         self._fragments.end_all(complete=True)
         self._end_opaque()
@@ -290,7 +292,7 @@ class Recorder(Delivery):
             self._emit_opaque(self._opaque.pop(key), key)
         elif call is not None:
             if not call.call_id or self._calls.is_open(call):
-                self._calls.end(call)
+                self._calls.end_or_wait(call)
         else:
             self._fragments.end_item(key)
         return self._deliver()
@@ -427,8 +429,8 @@ class Recorder(Delivery):
                 self._note("late-arguments", "arguments came after their call had ended")
                 return []
             call = self._calls.begin(call_id, name or "", key, state, provider_executed=provider_executed)
-        elif state:
-            merge_state(call.state, as_state(state))
+        else:
+            self._calls.reopen(call, state)
         if whole is not None:
             call.input = whole
         if delta:
@@ -469,7 +471,7 @@ class Recorder(Delivery):
         if call is None:
             self._note("stray-end", "the end of an input came for a call without an open input")
             return []
-        self._calls.end(call, as_state(state), input, complete=complete, fault=fault)
+        self._calls.end_or_wait(call, as_state(state), input, complete=complete, fault=fault)
         return self._deliver()
 
     def tool_call(

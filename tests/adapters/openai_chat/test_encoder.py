@@ -317,7 +317,9 @@ def test_encrypted_reasoning_of_another_model():
     """
     It stays with its model (open-webui#28240), also behind a text.
     """
-    shown = fold(events(answer(R("Hm", "reasoning"), D(reasoning_details=[ENCRYPTED]), T("Yes.")), provider="openrouter")).last
+    shown = fold(
+        events(answer(R("Hm", "reasoning"), D(reasoning_details=[ENCRYPTED]), T("Yes.")), provider="openrouter")
+    ).last
     body = {"model": "anthropic/claude-sonnet-4.5"}
     found = DIALECT.encoder([USER, shown], body, provider="openrouter").body["messages"][1]
 

@@ -659,9 +659,7 @@ PROMPTS = {
         {"type": "input_file", "file_url": "https://a.example/b.pdf"},
     ),
     "document of an office": (
-        MediaContent(
-            media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document", data=b"PK"
-        ),
+        MediaContent(media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document", data=b"PK"),
         {
             "type": "input_file",
             "filename": "file.docx",

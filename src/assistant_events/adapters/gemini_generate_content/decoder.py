@@ -237,7 +237,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
                 self._call = key, fields, JsonPieces()
                 self._on_arguments(fields, {})
             else:
-                self.recorder.end_tool_input(key=key)
+                self.recorder.end_tool_input(key=key, input=None if text else whole or {})
 
     def _continues_call(self, fields: Fields, state: Fields) -> bool:
         """Return whether a call is more of the open one: without a name, or with its id again."""

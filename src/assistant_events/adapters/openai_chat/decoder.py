@@ -36,6 +36,7 @@ from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
+from assistant_events.recorder.calls import CUTS
 from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
@@ -75,6 +76,7 @@ class OpenAIChatDecoder(DecoderBase):
         texts, pieces = words.DETAIL_TEXTS.values(), words.DETAIL_PIECES
         self._details = StreamedDetails(self, texts, pieces, array=words.DETAILS[0])
         self._finish_reason: str | None = None
+        self._given: FinishReason | None = None
         self._is_document = self._is_completion = self._has_refusal = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
         self._audio: dict[str, Any] = {}  # its state
@@ -111,9 +113,7 @@ class OpenAIChatDecoder(DecoderBase):
         """End the answer."""
         self.ensure_started()
         self._end_parts()
-        word = self._finish_reason
-        given = None if word is None else words.FINISH_REASONS.get(word.lower().partition(":")[0], FinishReason.OTHER)
-        self.finish_step(self.finish_reason_of(given, refused=self._has_refusal), word)
+        self.finish_step(self.finish_reason_of(self._given, refused=self._has_refusal), self._finish_reason)
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """End an answer whose reason to finish has come; servers leave the mark out."""
@@ -159,6 +159,7 @@ class OpenAIChatDecoder(DecoderBase):
             self._fail({**error, "finish_reason": reason} if error else {"code": reason})
         elif reason and self._finish_reason is None:
             self._finish_reason = reason
+            self._given = words.FINISH_REASONS.get(reason.lower().partition(":")[0], FinishReason.OTHER)
             self._end_parts()
 
     def _fail(self, error: Fields) -> None:
@@ -172,7 +173,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._calls.begin_waiting()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
-        self._calls.end()
+        self._calls.end(is_cut=self._given in CUTS)
 
     # -- fields of a delta, calls
 

@@ -19,7 +19,7 @@ FINISH_REASONS: Final = by_word(
     {
         FinishReason.STOP: "stop end_turn stop_sequence complete eos eos_token",
         FinishReason.LENGTH: "length max_tokens model_length max_output_tokens model_context_window_exceeded",
-        FinishReason.TOOL_CALLS: "tool_calls function_call",
+        FinishReason.TOOL_CALLS: "tool_calls function_call tool_use tooluse",
         FinishReason.CONTENT_FILTER: "content_filter sensitive",
     }
 )
