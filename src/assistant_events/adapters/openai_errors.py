@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.adapters.errors import ErrorTable
+from assistant_events.adapters.errors import ErrorTable, error_of, error_of_document
+from assistant_events.adapters.json_fields import Fields, mapping, others, string
 from assistant_events.adapters.tables import by_word
 from assistant_events.values import ErrorKind
 
@@ -32,4 +33,24 @@ ERRORS: Final = ErrorTable(
     otherwise="server_error",
 )
 
-__all__ = ["ERRORS"]
+_SIGNS: Final = frozenset({"error", "x_groq", "base_resp", "code", "detail", "errors"})
+_NO_FAULT: Final = (None, 0, "0", 200, "200")
+"""Codes of a success."""
+
+
+def chunk_error(chunk: Fields) -> Fields:
+    """Return the error of a chunk of Chat Completions, in the usual form or another; empty when it has none."""
+    if string(chunk, "object") == "error":  # vLLM until 2025, FastChat
+        return others(chunk, ("object",))
+    if chunk.keys().isdisjoint(_SIGNS):
+        return {}
+    found, status = error_of(chunk) or error_of(mapping(chunk, "x_groq")), mapping(chunk, "base_resp")  # of MiniMax
+    if not found and status.get("status_code") not in _NO_FAULT:
+        found = {"code": status["status_code"], "message": status.get("status_msg")}
+    if found or not chunk.keys().isdisjoint(("choices", "usage", "id")):
+        return found
+    is_fault = "message" not in chunk or chunk.get("code") not in _NO_FAULT  # of a gateway, without an object
+    return error_of_document(chunk) if is_fault else {}
+
+
+__all__ = ["ERRORS", "chunk_error"]

@@ -427,6 +427,14 @@ ERRORS = {
         "no memory",
         "InvalidParameter",
     ),
+    "a detail": (stream(T("a"), {"detail": "no memory"}, DONE), ErrorKind.PROVIDER, "no memory", None),
+    "a list": (
+        stream(T("a"), {"success": False, "errors": [{"message": "no memory", "code": 7}]}, DONE),
+        ErrorKind.PROVIDER,
+        "no memory",
+        "7",
+    ),
+    "no chunk": (stream(DONE), ErrorKind.INTERRUPTED, "the stream stopped before its end", None),
     "a reason": (SAMPLES["error as a reason"], ErrorKind.PROVIDER, "error", "error"),
     "a reason of DeepSeek": (
         stream(T("a"), F("insufficient_system_resource")),

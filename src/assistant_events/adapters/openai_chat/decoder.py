@@ -32,7 +32,7 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_errors import ERRORS
+from assistant_events.adapters.openai_errors import ERRORS, chunk_error
 from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
@@ -83,14 +83,10 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
-        if string(event, "object") == "error":  # vLLM until 2025, FastChat
-            event = {"error": others(event, ("object",))}
-        if not event.keys().isdisjoint(words.WITH_STATUS) and (failure := words.failure_of(event)):
-            event = {**event, "error": failure}
-        choices, failed = mappings(event, "choices"), event.get("error") is not None
+        choices, error = mappings(event, "choices"), chunk_error(event)
+        failed = bool(error) or event.get("error") is not None
         if not (choices or failed) and event.keys().isdisjoint(("choices", "usage", "id")):
-            is_fault = event.get("code") not in words.NO_FAULT and string(event, "message")  # of gateways
-            if is_fault or self.frame_name() == "error":
+            if self.frame_name() == "error":
                 self._fail(event)
             elif string(event, "type") != "keepalive" and not event.keys() <= words.PADDING:
                 self.note("unknown-event", "an event that is not a chunk was left out")
@@ -103,15 +99,17 @@ class OpenAIChatDecoder(DecoderBase):
             else:
                 self._on_choice(event, choice, is_repeated=is_repeated)
         if failed:
-            self._fail(error_of(event))
+            self._fail(error)
 
     def on_failing(self) -> None:
         """Begin the calls that wait for the rest of their name."""
         self._calls.begin_waiting()
 
     def on_done(self) -> None:
-        """End the answer."""
-        self.ensure_started()
+        """End the answer; without a single chunk there is none."""
+        if not self.recorder.started:
+            self.fail_step(self.interruption())
+            return
         self._end_parts()
         self.finish_step(self.finish_reason_of(self._given, refused=self._has_refusal), self._finish_reason)
 

@@ -106,16 +106,6 @@ DROPPED: Final = by_word(
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
-WITH_STATUS: Final = ("x_groq", "base_resp")  # of Groq and MiniMax
-NO_FAULT: Final = (None, 0, "0", 200, "200")  # codes
-
-
-def failure_of(event: Fields) -> Fields:
-    """Return the error of a chunk `WITH_STATUS`; empty when it has none."""
-    status = mapping(event, "base_resp")
-    found = {"code": status.get("status_code"), "message": status.get("status_msg")}
-    return error_of(event) or error_of(mapping(event, "x_groq")) or ({} if found["code"] in NO_FAULT else found)
-
 
 def citations_of(annotation: Fields) -> list[Citation]:
     """Return the source that an annotation names; none of one such as the text of a file."""
