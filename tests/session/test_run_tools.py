@@ -3,13 +3,14 @@ Tools in bad moments: two tasks at once, exceptions that no tool should raise, r
 """
 
 import asyncio
+import threading
 
 import pytest
 
-from assistant_events import Awaits
-from assistant_events.errors import StoreError
+from assistant_events import Awaits, PromptSubmitted
+from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.session import Session, run_tools, tools
-from assistant_events.stores import MemoryStore
+from assistant_events.stores import MemoryStore, SqliteStore
 from tests.session.moves import BODY, FailingStore, run, until
 from tests.session.scripted import Provider, line
 
@@ -59,6 +60,23 @@ def _exits(run):
     raise SystemExit(2)
 
 
+class _PanicError(BaseException):
+    """As native extensions raise it."""
+
+
+def _panics(run):
+    raise _PanicError("index out of bounds")
+
+
+class _SilentError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+def _fails_silently(run):
+    raise _SilentError
+
+
 async def _cancels_itself(run):
     raise asyncio.CancelledError
 
@@ -68,6 +86,8 @@ async def _cancels_itself(run):
     [
         (_stops_iterating, "StopIteration"),
         (_exits, "SystemExit"),
+        (_panics, "_PanicError: index out of bounds"),
+        (_fails_silently, "_SilentError"),
         (_cancels_itself, "cancelled itself"),
     ],
 )
@@ -91,7 +111,7 @@ def test_a_result_that_cannot_be_stored(monkeypatch):
     """
     It is tried some times; then the outcome is unknown, and the error is raised when the other calls have ended.
     """
-    monkeypatch.setattr(tools, "_PAUSES_S", (0.001, 0.001))
+    monkeypatch.setattr(tools, "PAUSES_S", (0.001, 0.001))
 
     async def main():
         store = FailingStore()
@@ -127,3 +147,76 @@ def test_a_result_that_is_stored_at_the_second_try():
         assert "success" == session.transcript.last.tool_calls[0].status
 
     run(main())
+
+
+def test_tools_that_hang():
+    """
+    They take no thread from others: not from a quick tool, and not from the store.
+    """
+    released = threading.Event()
+
+    async def main():
+        with SqliteStore(":memory:") as store:
+            session = await asked(store, *[call(f"c{at}") for at in range(40)])
+
+            def tool(run):
+                if run.call.name != "c39":
+                    released.wait(60)
+                return "done"
+
+            task = asyncio.create_task(run_tools(session, tool))
+            await until(lambda: session.transcript.last.tool_calls[-1].settled)
+            released.set()
+            await task
+            assert Awaits.MODEL is session.transcript.awaits
+
+    try:
+        run(main())
+    finally:
+        released.set()
+
+
+def test_a_session_in_a_second_event_loop():
+    """
+    While the first one runs, that is an error of the caller, which names the way.
+    """
+
+    async def main():
+        with SqliteStore(":memory:") as store:
+            session = await Session.open(store, "s1")
+            await session.prompt("Hi")
+            with pytest.raises(LocalProtocolError, match="run_coroutine_threadsafe"):
+                await asyncio.to_thread(asyncio.run, session.refresh())
+            await session.prompt("Still there?")
+
+    run(main())
+
+
+def test_what_is_shown_is_live():
+    """
+    A durable event would be in the transcript, and never in the log.
+    """
+
+    async def main():
+        session = await Session.open(MemoryStore(), "s1")
+        with pytest.raises(LocalProtocolError, match="live events"):
+            await session.show(PromptSubmitted(message_id="u1", content="Hi"))
+        assert () == session.transcript.messages
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"ownr": "ann"}, "ownr: expected only the options .*owner"),
+        ({"worker": ""}, "worker: expected a non-empty string or None"),
+        ({"live": 3}, "live: expected a live channel"),
+    ],
+)
+def test_options_that_there_are_not(options, text):
+    """
+    They are refused before anything is stored.
+    """
+    with pytest.raises(TypeError, match=text):
+        run(Session.open(MemoryStore(), "s1", **options))

@@ -15,7 +15,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
-from assistant_events.events import DeltaEvent, Event, HistoryRewound, LiveEvent, PromptSubmitted
+from assistant_events.events import LIVE_EVENTS, DeltaEvent, Event, HistoryRewound, LiveEvent, PromptSubmitted
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import (
     AssistantMessage,
@@ -69,8 +69,7 @@ class Core(ABC, Generic[StreamT]):
         core._session_id = session_id
         core._owner, core._worker = options.get("owner"), options.get("worker")
         core._claim, core._holders = None, 0
-        core._snapshot_every = options.get("snapshot_every")
-        core._snapshot_seq = 0
+        core._snapshot_every, core._snapshot_seq = options.get("snapshot_every"), 0
         core._projection = Projection()
         core._receivers = Receivers(core._projection)
         live = options.get("live")
@@ -280,7 +279,8 @@ class Core(ABC, Generic[StreamT]):
             return accepted
 
         streamed = None if self._publisher is None and self._checkpoint_s is None else self._has_streamed
-        return self._stream_class(ask, client, StreamCalls(self._receivers, store, streamed, self._timers, self._hold))
+        calls = StreamCalls(self._receivers, store, streamed, self._timers, self._hold, self._worker is not None)
+        return self._stream_class(ask, client, calls)
 
     async def _hold(self, *, held: bool) -> StoreError | None:
         """Claim the session for one more holder, or for one less; return why the store did not release it."""
@@ -326,7 +326,7 @@ class Core(ABC, Generic[StreamT]):
                 store.append(name, (), owner=self._owner)
             snapshot = store.load_snapshot(name)
             records: Records = ()
-            with suppress(PrunedError):  # a newer snapshot was stored meanwhile
+            with suppress(PrunedError):  # a newer snapshot was stored
                 records = tuple(store.read(name, 0 if snapshot is None else snapshot.seq, limit=PAGE))
             return snapshot, records, store.load_checkpoints(name), store.seq(name)
 
@@ -470,6 +470,8 @@ class Core(ABC, Generic[StreamT]):
         )
 
     async def _show(self, events: Sequence[LiveEvent]) -> None:
+        if not all(isinstance(event, LIVE_EVENTS) for event in events):
+            raise LocalProtocolError("show: expected live events; append what has to be stored")
         applied = [event for event in events if self._projection.apply(event) is Outcome.APPLIED]
         if applied and self._publisher is not None:
             self._publisher.publish(applied, self.seq)

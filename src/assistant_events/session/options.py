@@ -48,7 +48,15 @@ class SessionOptions(TypedDict, total=False):
 
 
 def check_options(options: SessionOptions) -> None:
-    """Raise `TypeError` or `ValueError` for an interval that is none."""
+    """Raise `TypeError` or `ValueError` for an option that there is not, or for a value that it cannot have."""
+    if unknown := sorted(options.keys() - SessionOptions.__annotations__.keys()):
+        known = ", ".join(sorted(SessionOptions.__annotations__))
+        raise TypeError(f"{unknown[0]}: expected only the options {known}")
+    worker, live = options.get("worker"), options.get("live")
+    if worker is not None and (not isinstance(worker, str) or not worker):
+        raise TypeError(f"worker: expected a non-empty string or None, got {worker!r}")
+    if live is not None and not hasattr(live, "publish"):
+        raise TypeError(f"live: expected a live channel such as MemoryLive or None, got {type(live).__name__}")
     snapshot_every, checkpoint_s = options.get("snapshot_every"), options.get("checkpoint_s")
     if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int | None):
         raise TypeError(f"snapshot_every: expected int or None, got {type(snapshot_every).__name__}")

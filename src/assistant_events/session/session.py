@@ -9,6 +9,7 @@ from contextvars import copy_context
 from datetime import datetime
 from typing import Any, Self, TypeVar, Unpack, cast, final
 
+from assistant_events.errors import LocalProtocolError
 from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
 from assistant_events.session.answers import Client, async_source
 from assistant_events.session.core import Core
@@ -225,7 +226,12 @@ class Session(Core[EventStream]):
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         """Return the event loop; after the end of an earlier one, what waited there is made anew."""
         loop = asyncio.get_running_loop()
-        if loop is not self._loop and (self._loop is None or not self._loop.is_running()):
+        if loop is not self._loop and self._loop is not None and self._loop.is_running():
+            raise LocalProtocolError(
+                f"session {self._session_id!r} is used in another event loop, which still runs; "
+                "from a thread use asyncio.run_coroutine_threadsafe"
+            )
+        if loop is not self._loop:
             self._loop, self._lock = loop, asyncio.Lock()
             self._timers.flush = self._timers.checkpoint = self._writing = None
             self._timers.are_set = False
@@ -235,7 +241,11 @@ class Session(Core[EventStream]):
         # Any: see `Core`.
         if self._never_waits:
             return finished(work)  # at once: no other operation comes between, and no cancellation
-        self._running_loop()
+        try:
+            self._running_loop()
+        except LocalProtocolError:
+            work.close()
+            raise
 
         async def alone() -> _T:
             async with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import TimerHandle
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeAlias, final
+from typing import Final, Protocol, TypeAlias, final
 
 import attrs
 
@@ -12,6 +12,9 @@ from assistant_events.adapters.encoded import Encoded
 from assistant_events.events import LiveEvent
 from assistant_events.session.answers import Source
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
+
+PAUSES_S: Final = (0.1, 0.4, 1.6, 6.4)
+"""Pauses before an answer, or a result of a tool, is stored again after an error of the store."""
 
 
 class Hold(Protocol):
@@ -56,3 +59,6 @@ class StreamCalls:
     """While they are set `streamed` need not be called."""
 
     hold: Hold
+
+    waits: bool
+    """Whether an error of the store is waited out, where it can be."""

@@ -9,12 +9,13 @@ from types import AsyncGeneratorType
 from typing import Any, Self, TypeVar, cast, final
 
 from assistant_events.adapters.encoded import Encoded
-from assistant_events.errors import LocalProtocolError
+from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
 from assistant_events.events import Event
 from assistant_events.session.answers import Answer, Client
-from assistant_events.session.receiver import StreamReceiver
+from assistant_events.session.receiver import Accepted, StreamReceiver
 from assistant_events.session.stopping import stop_run
-from assistant_events.session.stream_calls import Ask, StreamCalls
+from assistant_events.session.stream_calls import PAUSES_S, Ask, StreamCalls
+from assistant_events.values.credentials import error_text
 
 _T = TypeVar("_T")
 
@@ -110,8 +111,11 @@ class AnswerStream:
             source, self.request = await self._ask(True)
             receiver.ask_again(source, refusal)
             return (), iter(())
-        accepted = await self._calls.store(receiver)
+        accepted = await self._store(receiver)
         return accepted.events, iter(accepted.seqs)
+
+    async def _store(self, receiver: StreamReceiver) -> Accepted:
+        return await self._calls.store(receiver)
 
     @property
     def _target(self) -> object:
@@ -134,7 +138,7 @@ class AnswerStream:
             if not receiver.finished and not receiver.ended_by_others:
                 receiver.abort(reason)
             if receiver.pending:
-                await self._calls.store(receiver)
+                await self._store(receiver)
             if receiver.ended_by_others:
                 await self._stop(receiver, target)
         except Exception as error:
@@ -161,6 +165,20 @@ class EventStream(AnswerStream, AsyncIterator[Event]):
     async def __aenter__(self) -> Self:
         await self._enter()
         return self
+
+    async def _store(self, receiver: StreamReceiver) -> Accepted:
+        """Wait for a store that fails, where a worker makes the moves: its streams are not entered again."""
+        for pause in PAUSES_S if self._calls.waits else ():
+            try:
+                return await super()._store(receiver)
+            except StoreError as error:
+                if not receiver.parked or isinstance(error, ConflictError):
+                    raise
+                name = self.answer.message_id
+                _log.warning("message %r is stored again in %g s: %s", name, pause, error_text(error))
+            receiver.parked = False
+            await asyncio.sleep(pause)
+        return await super()._store(receiver)
 
     def __aiter__(self) -> AsyncGenerator[Event]:
         return self._events()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from inspect import isawaitable, iscoroutinefunction
-from typing import Final, TypeAlias, final
+from typing import TypeAlias, final
 
 import attrs
 
@@ -13,11 +15,9 @@ from assistant_events.errors import ConflictError, FencedError, LocalProtocolErr
 from assistant_events.events import ToolFailed, ToolStarted, ToolSuccess
 from assistant_events.messages import Awaits, ToolPart, Transcript
 from assistant_events.session.session import Session
+from assistant_events.session.stream_calls import PAUSES_S
 from assistant_events.values import ContentInput, ErrorInfo, ErrorKind
 from assistant_events.values.content import Default
-
-_PAUSES_S: Final = (0.1, 0.4, 1.6, 6.4)
-"""Pauses before a result is stored again after an error of the store: a lost one is an unknown outcome for a person."""
 
 
 @final
@@ -135,7 +135,7 @@ async def _run(tool: ToolRun, run: RunTool, timeout_s: float | None, default: De
     limit = asyncio.timeout(timeout_s)
     try:
         async with limit:
-            output = run(tool) if iscoroutinefunction(run) else await asyncio.to_thread(_in_thread, run, tool)
+            output = run(tool) if iscoroutinefunction(run) else await _in_own_thread(run, tool)
             if isawaitable(output):
                 output = await output
         answer = call.succeed(output, default=default)
@@ -144,7 +144,9 @@ async def _run(tool: ToolRun, run: RunTool, timeout_s: float | None, default: De
         if task is None or task.cancelling():
             raise
         answer = call.fail("the call has cancelled itself")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - becomes the error of the call
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - becomes the error of the call, also a panic of a native extension
         late = ErrorInfo(kind=ErrorKind.TIMEOUT, message=f"the call took longer than {timeout_s} s")
         answer = call.fail(late if limit.expired() else error)
     return await _store(tool, answer)
@@ -152,7 +154,7 @@ async def _run(tool: ToolRun, run: RunTool, timeout_s: float | None, default: De
 
 async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError | None:
     """Store the result of a call that has none."""
-    pauses = iter(_PAUSES_S)
+    pauses = iter(PAUSES_S)
     while _is_open(tool):
         try:
             await tool.session.append(answer)
@@ -168,6 +170,15 @@ async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError 
             if _is_open(tool):
                 raise
     return None
+
+
+async def _in_own_thread(run: RunTool, tool: ToolRun) -> object:
+    """Call a plain function in a thread of its own: tools that hang would fill a pool, which the store may share."""
+    thread, context = ThreadPoolExecutor(1, "tool"), copy_context()
+    try:
+        return await asyncio.get_running_loop().run_in_executor(thread, lambda: context.run(_in_thread, run, tool))
+    finally:
+        thread.shutdown(wait=False)
 
 
 def _in_thread(run: RunTool, tool: ToolRun) -> object:

@@ -29,7 +29,7 @@ from assistant_events.session.tools import ready_calls
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.contract import DEAD_AFTER_S
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
-from assistant_events.values.credentials import error_text
+from assistant_events.values.credentials import error_text, traceback_text
 
 Move: TypeAlias = Callable[[Session], Awaitable[object]]
 """Makes one move of the app: asks the model while `awaits` is `MODEL`, runs the tools while it is `TOOLS`."""
@@ -113,6 +113,9 @@ class Turns:
 
         self.lost = lost
         """Decides about calls whose worker died while they ran; `None` to leave them open."""
+
+        self.claimed: set[str] = set()
+        """Ids of sessions whose last claim may be that of this worker: it answers what others prompt there."""
 
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._move = move
@@ -210,7 +213,7 @@ class Turns:
 
     def _ended(self, name: str, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("session %r: its turn has failed", name, exc_info=error)
+            _log.error("session %r: its turn has failed\n%s", name, traceback_text(error))
         if self._tasks[name] is task:  # otherwise the next one has begun
             del self._tasks[name], self._asked[name]
             self._running.pop(name, None)
@@ -226,8 +229,16 @@ class Turns:
             await asyncio.sleep(self._every_s)
             try:
                 await self.take_up()
+                await self._take_up_prompts()
             except Exception as error:  # noqa: BLE001 - without its sign of life a worker counts as dead
                 _log.warning("worker %r: no sign of life: %s", self.worker, error_text(error))
+
+    async def _take_up_prompts(self) -> None:
+        """Take up sessions that this worker has claimed, and that another process has prompted since."""
+        left = await self._store.unfinished() if self.claimed else {}
+        for name in self.claimed & left.keys() - self._tasks.keys():
+            if any(each.awaits is Awaits.MODEL for each in left[name]):
+                self._ask(name, None)
 
     async def _run(self, name: str, session: Session | None) -> None:
         asked, pauses = self._asked[name], _Pauses(self._every_s)
@@ -248,7 +259,7 @@ class Turns:
             except Exception as error:
                 if not asked.is_set() or session is None:
                     raise
-                _log.exception("session %r: its turn has failed", name)
+                _log.error("session %r: its turn has failed\n%s", name, traceback_text(error))
                 failure = error, session.seq
         if failure is not None and session is not None and session.seq == failure[1]:
             raise failure[0]  # there was nothing to do since
@@ -257,8 +268,10 @@ class Turns:
         """Make the moves that are due, and wait where that is not the end of the turn."""
         try:
             async with session.claimed():
+                self.claimed.add(session.session_id)
                 seq = await self._make_moves(session)
         except ClaimedError:
+            self.claimed.discard(session.session_id)
             # The other worker makes the moves; this one waits, in case it leaves before it has seen the last one.
             await _pause(asked, self._poll_s)
             await session.refresh()

@@ -142,7 +142,10 @@ def error_text(error: BaseException, secrets: Secrets | None = None, *, before: 
     The credentials are *secrets* and those that its own request shows. *default* is the text of an exception that has
     none, such as that of a reset connection.
     """
-    text = str(error) or default
+    try:
+        text = str(error) or default
+    except Exception:  # noqa: BLE001 - its own method raises
+        text = default
     text = without_credentials(text if secrets is None else secrets.text(text), secrets_of(error))
     text = f"{before}{type(error).__name__}{': ' if text else ''}{text}"
     return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 1]}…"
