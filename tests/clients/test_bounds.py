@@ -190,14 +190,43 @@ def test_heartbeats_of_a_run_that_works():
 
 def test_heartbeats_of_a_run_in_the_foreground():
     """
-    A run without a document to ask for is given up, whatever heartbeats come.
+    A run without a document to ask for is given up after some minutes of heartbeats, in which a model may think.
     """
     provider = beating(*hello()[:4], beats=[b": keep-alive\n\n"])
 
     events, _, lasted_s = followed(provider, MODEL_BODY)
 
-    assert ("timeout", "the stream gave nothing new for 120 s") == (events[-1].error.kind, events[-1].error.message)
-    assert 120 <= lasted_s <= 131
+    assert ("timeout", "the stream gave nothing new for 600 s") == (events[-1].error.kind, events[-1].error.message)
+    assert 600 <= lasted_s <= 611
+
+
+def test_a_model_that_thinks_behind_heartbeats():
+    """
+    Its answer comes after minutes in which bytes came, and nothing else.
+    """
+
+    class Thinking(Provider):
+        async def _stream(self, events):
+            response = await super()._stream(events)
+            if isinstance(response.stream, Body):
+                response.stream.__class__ = ThinkingBody
+            return response
+
+    class ThinkingBody(Body):
+        async def __aiter__(self):
+            chunks = list(self._chunks(self.frames))
+            for chunk in chunks[:3]:
+                yield chunk
+            for _ in range(30):
+                await asyncio.sleep(HEARTBEAT_S)
+                yield b": keep-alive\n\n"
+            for chunk in chunks[3:]:
+                yield chunk
+
+    events, _, lasted_s = followed(Thinking(*hello()), MODEL_BODY)
+
+    assert "Hello" == last(events).text
+    assert 300 <= lasted_s <= 310
 
 
 def test_nobody_reads():
@@ -411,8 +440,8 @@ def test_a_flood_of_comments_is_silence(monkeypatch):
     monkeypatch.setattr(TrackingDecoder, "feed", slow)
     events, _, lasted_s = followed(FloodingProvider(*hello()[:5]), MODEL_BODY)
 
-    assert "the stream gave nothing new for 120 s" == events[-1].error.message
-    assert lasted_s < 130
+    assert "the stream gave nothing new for 610 s" == events[-1].error.message
+    assert lasted_s < 620
 
 
 # -- another run

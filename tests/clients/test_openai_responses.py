@@ -171,6 +171,17 @@ def test_an_answer_in_the_foreground_is_not_followed(fault):
     assert message.error is not None
 
 
+@pytest.mark.parametrize("status", [500, 503])
+@pytest.mark.parametrize("background", [True, False])
+def test_a_service_that_is_out_for_a_moment(status, background):
+    """
+    Only what ends with its connection is asked for again: a run in the background may have begun.
+    """
+    message, _, asked = followed(f"http-{status}@create", background=background)
+
+    assert (background, 1 if background else 2) == (message.error is not None, len(asked))
+
+
 ENDS = {"error@5": "provider", "http-400@create": "invalid-request", "http-401@create": "auth"}
 
 

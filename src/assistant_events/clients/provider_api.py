@@ -52,6 +52,10 @@ class ProviderApi:
         """Return a request body with the best settings for what it leaves open; by default it is streamed."""
         return {"stream": True, **body}
 
+    def keeps_run(self, body: Fields) -> bool:
+        """Return whether the answer to a request may continue without its connection; by default `keeps_runs`."""
+        return self.keeps_runs
+
     def request(self, body: Fields) -> tuple[str, Fields]:
         """Return path and body of the request for an answer; *body* is that of the app, with `stream` in any case."""
         return self.collection, body

@@ -182,7 +182,7 @@ class RecoveryPolicy:
     connect_s: float = 10.0
     """To establish a connection. The default of httpx is 5; mobile networks need longer now and then."""
 
-    response_s: float = 120.0
+    response_s: float = 600.0
     """For the headers of a response, and for the whole of a document."""
 
     control_s: float = 30.0
@@ -195,7 +195,10 @@ class RecoveryPolicy:
     """
 
     foreground_silence_s: float = 120.0
-    """The same for a run without a document; the stream is abandoned then."""
+    """Time without a byte after which the stream of a run without a document is abandoned."""
+
+    foreground_thought_s: float = 600.0
+    """The same without new content, while bytes still come: models think for minutes, behind heartbeats of a server."""
 
     reconnects: int = 3
     """How many streams in a row may bring nothing new before the document is fetched (Vercel's AI SDK: 3)."""

@@ -239,7 +239,7 @@ class RunDriver:
 
     async def _create(self, body: Fields) -> _Next:
         create = partial(self._transport.create, body)
-        again = partial(may_create_again, keeps_runs=self._transport.api.keeps_runs)
+        again = partial(may_create_again, keeps_runs=self._transport.api.keeps_run(body))
         try:
             answer = await self._awaited(partial(retried, create, again, self._policy, self._clock))
         except InterruptedWaitError:
@@ -411,8 +411,12 @@ class RunDriver:
 
     async def _is_dead(self, connection: Connection) -> bool:
         """Return whether a silent stream will not bring anything any more."""
+        now = self._clock.monotonic()
         if not self.resumable:
-            message = f"the stream gave nothing new for {self._policy.foreground_silence_s:g} s"
+            silence, quiet_s = connection.silence(now), now - (connection.last_byte or connection.opened)
+            if quiet_s < self._policy.foreground_silence_s and silence < self._policy.foreground_thought_s:
+                return False
+            message = f"the stream gave nothing new for {silence:.0f} s"
             error = ErrorInfo(kind=ErrorKind.TIMEOUT, message=message, retryable=True)
             connection.failure = RequestFailedError(error)
             return True

@@ -91,6 +91,10 @@ class OpenAIResponsesApi(ProviderApi):
     errors = ERRORS
     system_field = "instructions"
 
+    def keeps_run(self, body: Fields) -> bool:
+        """Return whether the response runs in the background."""
+        return body.get("background") is True
+
     def request_of(self, message: AssistantMessage) -> Fields:
         """Return what is known of the request body of a stored message."""
         resumable = message.run is not None and message.run.resumable
