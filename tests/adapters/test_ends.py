@@ -4,6 +4,7 @@ Cases 69 to 77 of the wire reference: how an interaction ends and fails, and wha
 
 import json
 
+import attrs
 import pytest
 
 from assistant_events import Origin
@@ -227,9 +228,11 @@ def test_c72_failed_with_an_error_of_a_step():
 
 def test_c72_an_error_of_a_step_in_an_answer_that_ended():
     """
-    It counts only when the interaction has failed.
+    It counts only when the interaction has failed, and is a detail otherwise.
     """
-    assert ended() == terminal(answer(S(0, mo("a", error={"code": 8, "message": "x"})), X(0)))
+    error = {"code": 8, "message": "x"}
+
+    assert attrs.evolve(ended(), details={"output_error": error}) == terminal(answer(S(0, mo("a", error=error)), X(0)))
 
 
 @pytest.mark.parametrize("status", ["in_progress", "queued"])
@@ -531,3 +534,17 @@ def test_a_number_that_is_no_code(number):
     assert ErrorInfo(kind="provider", message="boom") == terminal(body).error
     assert (number if number == 1 << 31 else None) == terminal(body).usage.input_tokens
     assert "boom" in repr(terminal(body))
+
+
+@pytest.mark.parametrize(
+    ("event", "code"),
+    [
+        ({"event_type": "error", "code": "internal", "message": "boom"}, "internal"),
+        ({"event_type": "error", "error": {"status": "UNAVAILABLE"}}, "UNAVAILABLE"),
+    ],
+)
+def test_errors_of_gateways(event, code):
+    """
+    Without an object around it, or with a status alone, an error is one.
+    """
+    assert code == terminal(stream(C(), event)).error.code

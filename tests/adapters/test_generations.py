@@ -4,8 +4,8 @@ Cases 60 to 68 of the wire reference: 1.x, 2.x, both in one stream, and answers 
 
 import pytest
 
-from assistant_events import find_problems
-from assistant_events.values import Citation, ErrorInfo
+from assistant_events import find_problems, fold
+from assistant_events.values import Citation, ErrorInfo, thaw
 
 from .notation import (
     DIALECT,
@@ -437,3 +437,36 @@ def test_nulls_of_a_dumped_document():
     assert [*reasoning_of("Plan"), *text_of("Hi", 1), *media_of("image/png", b"a", i=2, type="image")] == [
         event for event in of(document) if event.durable
     ][1:-1]
+
+
+def test_sources_in_a_text_delta_of_1_x():
+    """
+    Their places count from the start of the text, as in a delta of their own (python-genai, `content_delta.py`).
+    """
+    cited = {"type": "url_citation", "url": "https://u", "start_index": 6, "end_index": 10}
+    frames = [
+        {"event_type": "interaction.start", "interaction": {"id": "v1", "status": "in_progress"}},
+        {"event_type": "content.start", "index": 0, "content": {"type": "text"}},
+        {"event_type": "content.delta", "index": 0, "delta": {"type": "text", "text": "Hello "}},
+        {"event_type": "content.delta", "index": 0, "delta": {"type": "text", "text": "Oslo!", "annotations": [cited]}},
+        {"event_type": "content.stop", "index": 0},
+        {"event_type": "interaction.complete", "interaction": {"id": "v1", "status": "completed"}},
+    ]
+    decoder = DIALECT.decoder("m")
+    [part] = fold([event for frame in frames for event in decoder.feed_event(frame)]).last.parts
+
+    assert [(6, 10)] == [(each.start, each.end) for each in part.citations]
+    assert [cited] == thaw(part.state["annotations"])
+
+
+def test_an_echo_of_results():
+    """
+    A document begins with the input of its turn (Google's migration page, 2026-05), which is not the answer.
+    """
+    steps = [
+        {"type": "function_result", "call_id": "c1", "name": "f", "result": "rain"},
+        {"type": "model_output", "content": [{"type": "text", "text": "It rains."}]},
+    ]
+    events = DIALECT.decode_resource({"id": "v1", "status": "completed", "steps": steps}, "m")
+
+    assert [("text", "It rains.")] == [(part.type, part.text) for part in fold(events).last.parts]

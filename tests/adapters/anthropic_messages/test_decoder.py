@@ -531,8 +531,17 @@ ERRORS = {
     "without a type": (b'data: {"error":{"message":"m"}}\n\n', "provider", None, {}),
     "spliced": (stream(M(), *text(0, "a"), M("msg_2")), "protocol", None, {}),
     "without an end": (SAMPLES["without an end"], "interrupted", True, {}),
-    "stop reason without an end": (stream(M(), K()), "interrupted", True, {}),
 }
+
+
+@pytest.mark.parametrize("end", [b"", b"data: [DONE]\n\n"])
+def test_an_answer_without_its_last_frame(end):
+    """
+    It has ended once its stop reason has come: gateways leave `message_stop` out, and the official client gives it.
+    """
+    body = stream(M(), *text(0, "a"), K("max_tokens")) + end
+
+    assert (MessageStatus.COMPLETED, FinishReason.LENGTH) == ((found := message(body)).status, found.finish_reason)
 
 
 @pytest.mark.parametrize(("body", "kind", "retryable", "details"), ERRORS.values(), ids=ERRORS)

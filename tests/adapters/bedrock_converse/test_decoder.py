@@ -774,3 +774,13 @@ def test_a_type_that_is_no_word(type_):
 
     assert None is decoder.failure
     assert type_ == thaw(found.tool_calls[0].result_state)["type"]
+
+
+@pytest.mark.parametrize("given", [{"a": 1}, '{"a":1}'])
+def test_an_input_in_its_start(given):
+    """
+    Gateways send it there, whole.
+    """
+    start = B(0, toolUse={"toolUseId": "t", "name": "f", "input": given})
+
+    assert {"a": 1} == message(answer(start, X(0), reason="tool_use")).tool_calls[0].arguments

@@ -160,7 +160,6 @@ WORDS = {
     "ESCALATION": FinishReason.CONTENT_FILTER,
     "IMAGE_SAFETY": FinishReason.CONTENT_FILTER,
     "OTHER": FinishReason.OTHER,
-    "FINISH_REASON_UNSPECIFIED": FinishReason.OTHER,
     "WORD_OF_TOMORROW": FinishReason.OTHER,
 }
 
@@ -909,3 +908,18 @@ def test_a_finish_reason_of_thousands_of_digits():
     body = stream(C(T("Hi")), C(T("!"), finish=7654321)).replace(b"7654321", b"9" * 5000)
 
     assert "Hi!" == message(body).text
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"candidates": [{"content": {"parts": []}, "finishReason": "FINISH_REASON_UNSPECIFIED", "index": 0}]},
+        {"candidates": [{"content": {"parts": []}, "finishReason": 0, "index": 0}]},
+        {"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}},
+    ],
+)
+def test_a_default_is_no_end(end):
+    """
+    A stream with the default of an enum alone was cut.
+    """
+    assert ErrorKind.INTERRUPTED == message(stream(C([T("a")]), end)).error.kind

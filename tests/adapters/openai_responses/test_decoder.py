@@ -924,6 +924,17 @@ class TestCalls:
         assert "cntr_1" == found[1].state["container_id"]
         assert {True} == {each.provider_executed for each in found}
 
+    @pytest.mark.parametrize("name", [None, ""])
+    def test_a_hosted_tool_without_a_name(self, name):
+        """
+        Its call is kept raw, and its result makes one up.
+        """
+        found = message(stream(hosted(0, **{**MCP, "name": name}), text(1, "Done.")))
+
+        assert MessageStatus.COMPLETED is found.status
+        assert ["Done."] == [part.text for part in found.parts if part.type == "text"]
+        assert [MCP["output"]] == [part.output[0].text for part in found.tool_calls]
+
     def test_hosted_tools_that_failed(self):
         """
         The call fails with the error of its item.

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import attrs
+
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.aws_chunks import unwrapped
 from assistant_events.adapters.base import DecoderBase, StepFacts
@@ -22,7 +24,7 @@ from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.recorder.calls import parse_input
-from assistant_events.values import FinishReason, Usage
+from assistant_events.values import ErrorInfo, FinishReason, Usage
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
@@ -54,6 +56,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         self._calls: set[str] = set()
         self._counts: dict[str, Any] = {}
         self._stop_reason: str | None = None
+        self._is_first = True  # no block but results has come
 
     def on_event(self, event: Fields) -> None:
         """Read one event. Its type is in the document; names of frames are missing or wrong behind gateways."""
@@ -85,6 +88,11 @@ class AnthropicMessagesDecoder(DecoderBase):
             case _:
                 if kind not in words.WITHOUT_NEWS:
                     self.note("unknown-event", "an event of an unknown type was left out")
+
+    def on_close(self, error: ErrorInfo | None) -> None:
+        """Finish an answer whose stop reason has come: gateways leave the last frame out."""
+        if error is None and self._stop_reason is not None and self.bare_error() is None:
+            self._finish()
 
     def on_failing(self) -> None:
         """Keep the text of open blocks of unknown types."""
@@ -178,7 +186,8 @@ class AnthropicMessagesDecoder(DecoderBase):
         self.ensure_started()
         if self._latest is not None and self._latest.role in ("opaque", "result"):
             self._on_stop(self._latest)  # its place is before what follows, also without a stop
-        block = self._latest = _Block(kind, call_id, implied=implied)
+        block = self._latest = _Block(kind, words.role_of(kind), call_id, implied)
+        self._is_first = self._is_first and block.role == "result"
         self._blocks[len(self._blocks) if index is None else index] = block
         return block
 
@@ -244,8 +253,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             self.recorder.result(call_id, output, error, state=state, key=block)
             return True
         # Behind other blocks it is kept raw, at its place.
-        is_first = not any(each.role != "result" for each in self._blocks.values())
-        return is_first and self.answer_paused(call_id, output, error, state=state)
+        return self._is_first and self.answer_paused(call_id, output, error, state=state)
 
     def _on_delta(self, event: Fields, delta: Fields) -> None:
         index, kind = integer(event, "index"), string(delta, "type") or ""
@@ -307,21 +315,14 @@ class AnthropicMessagesDecoder(DecoderBase):
             self.recorder.end(block)
 
 
+@attrs.define(eq=False)
 class _Block:
     """A block of the message: the key of its parts in the recorder."""
 
-    __slots__ = ("call_id", "ended", "fields", "implied", "kind", "pieces", "role")
-
-    def __init__(self, kind: str, call_id: str | None, *, implied: bool) -> None:
-        self.kind = kind
-        self.call_id = call_id
-        self.role = words.role_of(kind)
-        self.implied = implied
-        """Whether a delta came before its start."""
-
-        self.ended = False
-        self.fields: Fields = {}
-        """Fields of its start."""
-
-        self.pieces: dict[str, list[str]] = {}
-        """Text by field, of a block of an unknown type."""
+    kind: str
+    role: str
+    call_id: str | None
+    implied: bool  # whether a delta came before its start
+    ended: bool = False
+    fields: Fields = attrs.Factory(dict[str, Any])  # of its start
+    pieces: dict[str, list[str]] = attrs.Factory(dict[str, list[str]])  # text by field, of an unknown type

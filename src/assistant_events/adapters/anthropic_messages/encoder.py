@@ -87,9 +87,7 @@ class AnthropicMessagesEncoder(EncoderBase):
             if not self._has_caller(block):
                 del block["caller"]
             if cited := mappings(block, "citations"):  # "Extra inputs are not permitted" (langchain#32592)
-                block["citations"] = [
-                    {key: each[key] for key in each if each[key] or key != "file_id"} for each in cited
-                ]
+                block["citations"] = [{key: one[key] for key in one if one[key] or key != "file_id"} for one in cited]
         if self._no_thought is not None and blocks and not any("thinking" in block["type"] for block in blocks):
             blocks = [{"type": "thinking", "thinking": self._no_thought, "signature": ""}, *blocks]
         return [{"role": "assistant", "content": blocks}] if blocks else []

@@ -183,7 +183,11 @@ class BedrockConverseDecoder(DecoderBase):
             name = string(fields, "name")
             if name and is_hosted:  # a call without a name is kept raw, and so is its result
                 self._calls.add(call_id or "")
-            self.recorder.tool_input(call_id, name, key=block, provider_executed=is_hosted, state=_state(fields))
+            text, given = string(fields, "input") or "", mapping(fields, "input") or None  # of gateways
+            state = _state(fields)
+            self.recorder.tool_input(
+                call_id, name, text, key=block, provider_executed=is_hosted, state=state, input=given
+            )
             if index is not None:
                 self._offer(None, _INPUT, block, index)
 

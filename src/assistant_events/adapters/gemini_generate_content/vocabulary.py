@@ -129,10 +129,10 @@ def value_field(argument: Fields) -> str:
 
 def reason_of(candidate: Fields) -> str | None:
     """Return the finish reason of a candidate; `None` when it has none."""
-    number = integer(candidate, "finishReason")
-    if number is not None and 0 <= number < len(_NUMBERS):
-        return _NUMBERS[number]
-    return string(candidate, "finishReason") or (None if number is None or abs(number) >= 10**20 else str(number))
+    number, word = integer(candidate, "finishReason"), string(candidate, "finishReason")
+    if number is not None and abs(number) < 10**20:
+        word = _NUMBERS[number] if 0 <= number < len(_NUMBERS) else str(number)
+    return None if word == _NUMBERS[0] else word
 
 
 def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
@@ -150,7 +150,8 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
 
 def block_reason_of(details: Fields) -> str | None:
     """Return why the prompt was blocked; `None` when it was not."""
-    return string(mapping(details, "promptFeedback"), "blockReason")
+    reason = string(mapping(details, "promptFeedback"), "blockReason")
+    return None if reason == "BLOCK_REASON_UNSPECIFIED" else reason
 
 
 def tool_of(kind: str, fields: Fields) -> str | None:

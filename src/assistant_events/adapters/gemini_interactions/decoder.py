@@ -260,6 +260,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                 self.fail_step(ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True))
             case _:
                 self.learn_details({"errors": array(interaction, "errors") or None}, ())
+                self.learn_details({"output_error": self.output_error}, ())
                 self._finish(status)
 
     def _finish(self, status: str | None) -> None:
@@ -274,7 +275,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         self.finish_step(finish_reason, status, last=not self._paused)
 
     def _on_error(self, event: Fields) -> None:
-        error = vocabulary.stream_error(error_of(event))
+        flat = {key: event[key] for key in ("code", "status", "message") if key in event}  # of gateways
+        error = vocabulary.stream_error(error_of(event) or flat)
         if error is None:
             # Seen live in runs that later completed (big-AGI, 2026).
             self.note("empty-error", "an error event without code and message was left out")

@@ -206,7 +206,7 @@ class OutputStep(StepDecoder):
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
         if kind == "text":
-            self._add_text(said(block))
+            self._add_text(said(block), streamed=streamed)
         elif kind in vocabulary.MEDIA:
             block = said(block)
             data = base64_bytes(string(block, "data"))
@@ -225,13 +225,13 @@ class OutputStep(StepDecoder):
         if not fields.keys() <= _TEXT_KEYS:
             self._block.update({key: value for key, value in said(fields).items() if key not in _TEXT_KEYS})
 
-    def _add_text(self, block: Fields) -> None:
+    def _add_text(self, block: Fields, *, streamed: bool) -> None:
         # A stream cannot show where one block ends, so the blocks of a document are one text too; the places of their
         # sources are moved.
         self._keep_block(block)
         if block.get("annotations") and (annotations := vocabulary.annotations_of(block)):
             self._cited = self._open_text() or self._cited
-            before = 0 if self._cited is None else self._cited.buffer.length
+            before = 0 if streamed or self._cited is None else self._cited.buffer.length
             self._annotations += [(before, annotation) for annotation in annotations]
         text = string(block, "text")
         if text:

@@ -7,6 +7,7 @@ Types of steps and deltas: google-genai 3.4.0, 2.19.0 and 1.75.0, `_interactions
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import dropwhile
 from types import MappingProxyType
 from typing import Final
 
@@ -185,9 +186,14 @@ def status_of(reason: FinishReason) -> str:
     return word_of(_FINISH_REASONS, reason, "incomplete")
 
 
+_ECHOES: Final = ("user_input", "function_result")
+
+
 def resource_steps(resource: Fields) -> list[Fields]:
     """Return the generated steps, without the echo of the input; 1.x `outputs` are steps of one block each."""
-    steps = [step for step in mappings(resource, "steps") if string(step, "type") != "user_input"]
+    # A result before all calls is the app's, too.
+    given = dropwhile(lambda step: string(step, "type") in _ECHOES, mappings(resource, "steps"))
+    steps = [step for step in given if string(step, "type") != "user_input"]
     return steps or mappings(resource, "outputs")
 
 
@@ -277,7 +283,8 @@ def _is_error(document: Fields) -> bool:
 
 def stream_error(error: Fields) -> ErrorInfo | None:
     """Return the error of an `error` event; `None` when it has neither message nor code."""
-    if not string(error, "message") and not string(error, "code") and integer(error, "code") is None:
+    known = [string(error, key) for key in ("message", "code", "status")]
+    if not any(known) and integer(error, "code") is None:
         return None
     return ERRORS.read(error)
 

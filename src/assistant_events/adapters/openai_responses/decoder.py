@@ -194,7 +194,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         """Record the result of a call of the provider, which a field of an item has."""
         image = f"image/{string(item.fields, 'output_format') or 'png'}"
         output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
-        self.recorder.result(None, output, tool_error(item.fields), state=state, key=call, provider_executed=True)
+        # A call that never had a name was kept raw: its result then makes one up.
+        error = tool_error(item.fields)
+        self.recorder.result(None, output, error, call.kind, state, key=call, provider_executed=True)
 
     def _keep(self, item: OpenItem) -> None:
         """Give the recorder what is known of an item that ends: of a message or reasoning, its last part has it."""
