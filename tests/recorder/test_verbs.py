@@ -576,6 +576,16 @@ def test_an_input_of_nothing_at_the_end(recorder, reason, expected):
     assert expected == recorder.finish(reason)[:-1]
 
 
+@pytest.mark.parametrize(("reason", "expected"), [("stop", MADE), ("length", CUT), ("content-filter", CUT)])
+def test_an_input_of_nothing_that_has_no_end(recorder, reason, expected):
+    """
+    It ends with the answer, in the same way.
+    """
+    recorder.tool_input("c1", "search")
+
+    assert expected == recorder.finish(reason)[:-1]
+
+
 def test_an_input_of_nothing_before_more(recorder):
     """
     What follows shows that it was whole, also where the answer is cut later.

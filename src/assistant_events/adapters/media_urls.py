@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from mimetypes import guess_extension
 from typing import Final
 
 import attrs
@@ -60,6 +59,8 @@ def read_data_url(url: str) -> tuple[str, bytes] | None:
 
 def file_name(media_type: str) -> str:
     """Return a name for a file, for services that know its type from the extension alone."""
+    from mimetypes import guess_extension  # few need it, and all import this module
+
     kind = media_type.partition(";")[0].strip().lower()
     extension = _EXTENSIONS.get(kind) or guess_extension(kind) or kind.rpartition("/")[2]
     return f"file.{extension.removeprefix('.')}"

@@ -227,30 +227,6 @@ class Calls:
         if state:
             merge_state(call.state, as_state(state))
 
-    def end_or_wait(
-        self,
-        call: OpenCall,
-        state: State = NO_STATE,
-        input: Mapping[str, object] | None = None,
-        *,
-        complete: bool = True,
-        fault: str | None = None,
-    ) -> None:
-        """
-        End an input.
-
-        The end of one of the app of which nothing has come waits for the next event: providers end an input so, too,
-        that the limit of tokens has cut before it began.
-        """
-        is_bare = input is None and not (call.input or call.buffer.length or call.held or call.provider_executed)
-        if is_bare and call.call_id and complete and not fault:
-            if call is not self.unsure:
-                self.end_unsure()
-            call.state.update(items_of(state))
-            self.unsure = call
-        else:
-            self.end(call, state, input, complete=complete, fault=fault)
-
     def end_unsure(self, *, complete: bool = True) -> None:
         """End the input whose end waits, if there is one."""
         call, self.unsure = self.unsure, None
@@ -265,11 +241,23 @@ class Calls:
         *,
         complete: bool = True,
         fault: str | None = None,
+        waits: bool = False,
     ) -> None:
-        """End an input: an object becomes the input of the call, anything else fails it, as does a *fault*."""
+        """
+        End an input: an object becomes the input of the call, anything else fails it, as does a *fault*.
+
+        Where it *waits*, the end of an input of the app of which nothing has come waits for the next event: providers
+        also end an input that the limit of tokens has cut before it began.
+        """
         parsed = None if input is None else as_input(input)
+        is_bare = parsed is None and not (call.input or call.buffer.length or call.held or call.provider_executed)
         if not call.call_id:
             self._keep_raw(call, state, parsed)
+        elif waits and is_bare and complete and not fault:
+            if call is not self.unsure:
+                self.end_unsure()
+            call.state.update(items_of(state))
+            self.unsure = call
         elif fault := self._end_input(call, state, parsed, complete=complete, fault=fault):
             self.fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
 
@@ -392,11 +380,12 @@ class Calls:
 
     # -- ends of the step
 
-    def end_inputs(self) -> None:
-        """End every input that is open, as complete."""
+    def end_inputs(self, *, is_cut: bool) -> None:
+        """End every input that is open, as complete, but for a last one of which nothing has come when *is_cut*."""
         for call in [*self.by_id.values(), *self.waiting.values()]:
             if not call.call_id or self.is_open(call):
-                self.end(call)
+                self.end(call, waits=True)
+        self.end_unsure(complete=not is_cut)
 
     def cut_inputs(self) -> None:
         """End every input that is open, as incomplete."""

@@ -148,13 +148,12 @@ class Recorder(Delivery):
         End the step as the provider does, and before it everything that is open.
 
         Open inputs are taken as they are; a last call of the app that has none fails when the answer was cut. Calls of
-        the provider without a result fail, as `no-result` when the answer
-        is complete, else as `interrupted`. Those of a step that pauses wait for a later answer.
+        the provider without a result fail, as `no-result` when the answer is complete, else as `interrupted`. Those of
+        a step that pauses wait for a later answer.
         """
         self._require_running()
         finish_reason = FinishReason(finish_reason)
-        self._calls.end_unsure(complete=finish_reason not in CUTS)
-        self._calls.end_inputs()
+        self._calls.end_inputs(is_cut=finish_reason in CUTS)
         self._fragments.end_all(complete=True)
         self._end_opaque()
         self._calls.answer_held()
@@ -292,7 +291,7 @@ class Recorder(Delivery):
             self._emit_opaque(self._opaque.pop(key), key)
         elif call is not None:
             if not call.call_id or self._calls.is_open(call):
-                self._calls.end_or_wait(call)
+                self._calls.end(call, waits=True)
         else:
             self._fragments.end_item(key)
         return self._deliver()
@@ -471,7 +470,7 @@ class Recorder(Delivery):
         if call is None:
             self._note("stray-end", "the end of an input came for a call without an open input")
             return []
-        self._calls.end_or_wait(call, as_state(state), input, complete=complete, fault=fault)
+        self._calls.end(call, as_state(state), input, complete=complete, fault=fault, waits=True)
         return self._deliver()
 
     def tool_call(

@@ -326,7 +326,7 @@ class Core(ABC, Generic[StreamT]):
                 store.append(name, (), owner=self._owner)
             snapshot = store.load_snapshot(name)
             records: Records = ()
-            with suppress(PrunedError):  # a newer snapshot was stored
+            with suppress(PrunedError):  # a newer snapshot was stored meanwhile
                 records = tuple(store.read(name, 0 if snapshot is None else snapshot.seq, limit=PAGE))
             return snapshot, records, store.load_checkpoints(name), store.seq(name)
 
