@@ -529,6 +529,12 @@ ERRORS = {
     ),
     "of tomorrow": (stream(E("new_error", "m")), "provider", None, {}),
     "without a type": (b'data: {"error":{"message":"m"}}\n\n', "provider", None, {}),
+    "bare behind its stop reason": (
+        stream(M(), *text(0, "a"), K()) + b'{"error":{"type":"api_error","message":"m"}}',
+        "provider",
+        True,
+        {},
+    ),
     "spliced": (stream(M(), *text(0, "a"), M("msg_2")), "protocol", None, {}),
     "without an end": (SAMPLES["without an end"], "interrupted", True, {}),
 }
