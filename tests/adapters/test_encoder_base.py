@@ -7,7 +7,7 @@ import re
 import pytest
 
 from assistant_events import Origin, Transcript, UserMessage, fold
-from assistant_events.adapters import DecoderBase, Dialect, EncoderBase
+from assistant_events.adapters import DecoderBase, Dialect, EncoderBase, load_dialect
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.history import DropReason, Policy
 from assistant_events.recorder import Recorder
@@ -121,6 +121,18 @@ def test_content_of_a_prompt():
         "content of message 'u1' left out: The request cannot hold content of this kind.",
         "content of message 'u2' left out: The request cannot hold content of this kind.",
     ] == [str(drop) for drop in request.drops]
+
+
+def test_a_part_that_is_not_sent_is_reported_once():
+    """
+    With the reason for which its state is not sent, and not with that for which the rest is not.
+    """
+    image = {"inlineData": {"mimeType": "image/png", "data": "AA=="}, "thoughtSignature": "AVSo"}
+    candidate = {"content": {"parts": [image]}, "finishReason": "STOP"}
+    events = load_dialect("gemini-generate-content").decode_resource({"candidates": [candidate]}, "a1")
+    drops = LinesEncoder.encode(fold(events), BODY).drops
+
+    assert [(0, "other-provider", True)] == [(each.part, each.reason, each.whole) for each in drops]
 
 
 def test_the_number_of_an_item():

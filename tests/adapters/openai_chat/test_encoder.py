@@ -313,18 +313,6 @@ def test_what_openai_does_not_take():
     assert ([{"role": "assistant", "content": "Yes."}], [(0, "unplaced")]) == sent(SAMPLES["reasoning"])
 
 
-def test_a_part_that_is_not_sent_is_reported_once():
-    """
-    With the reason for which it has nothing left to send.
-    """
-    shown = of(answer(D(reasoning_details=[ENCRYPTED]), T("Yes.")), "openrouter")
-    drops = DIALECT.encoder([USER, shown], {"model": "another"}, provider="openrouter").drops
-
-    assert [(0, "other-model", True)] == [
-        (each.part, each.reason, each.whole) for each in drops if each.part is not None
-    ]
-
-
 def test_encrypted_reasoning_of_another_model():
     """
     It stays with its model (open-webui#28240), also behind a text.
