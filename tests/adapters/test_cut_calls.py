@@ -65,6 +65,16 @@ def custom(reason):
     return chat(reason, type="custom", custom={"name": "write", "input": "*** Begin"})
 
 
+def document_of_messages(reason):
+    call = {"type": "tool_use", "id": "c1", "name": "write", "input": {"path": "/tmp"}}
+    return {"id": "m", "type": "message", "role": "assistant", "content": [call], "stop_reason": reason}
+
+
+def document_of_converse(reason):
+    call = {"toolUse": {"toolUseId": "c1", "name": "write", "input": {"path": "/tmp"}}}
+    return {"output": {"message": {"role": "assistant", "content": [call]}}, "stopReason": reason}
+
+
 WIRES = {
     "Messages": ("anthropic-messages", messages, ("max_tokens", "refusal"), "tool_use"),
     "Converse": ("bedrock-converse", converse, ("max_tokens",), "tool_use"),
@@ -93,3 +103,22 @@ def test_a_call_that_was_cut_before_its_input(name):
         assert Awaits.TOOLS is not transcript.awaits
 
     assert Awaits.TOOLS is folded(dialect, frames(whole)).awaits
+
+
+@pytest.mark.parametrize(
+    ("dialect", "document"),
+    [
+        pytest.param("anthropic-messages", document_of_messages, id="Messages"),
+        pytest.param("bedrock-converse", document_of_converse, id="Converse"),
+    ],
+)
+def test_a_document_whose_last_call_was_cut(dialect, document):
+    """
+    The object of its input has the keys that came before the limit of tokens, and nothing shows that more were to come.
+    """
+    decode = load_dialect(dialect).decoder.decode_resource
+    cut, whole = (fold(decode(document(reason), "a1"), strict=True) for reason in ("max_tokens", "tool_use"))
+
+    assert ["invalid-input"] == [call.error.kind for call in cut.last.tool_calls]
+    assert [{"path": "/tmp"}] == [call.input for call in whole.last.tool_calls]
+    assert Awaits.TOOLS is whole.awaits

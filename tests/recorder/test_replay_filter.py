@@ -801,6 +801,7 @@ def test_inputs_that_were_cut_may_end_now():
         start(),
         verb("tool_input", call_id="c1", name="t", input={"a": 1}),
         verb("end_tool_input", call_id="c1"),
+        text("Hi"),
     ]
 
     assert AFTER_CUT == rejoin(before, replay)[-1][0]

@@ -106,7 +106,7 @@ class Calls:
         """The calls without a name, under their key or the provider's id."""
 
         self.unsure: OpenCall | None = None
-        """A call of the app whose input has ended without any of it: what follows shows whether it was cut."""
+        """A call of the app whose input has ended without any text: what follows shows whether it was cut."""
 
         self._held: dict[Hashable, Result] = {}
         """The results whose call has not come, under their keys."""
@@ -246,11 +246,11 @@ class Calls:
         """
         End an input: an object becomes the input of the call, anything else fails it, as does a *fault*.
 
-        Where it *waits*, the end of an input of the app of which nothing has come waits for the next event: providers
-        also end an input that the limit of tokens has cut before it began.
+        Where it *waits*, the end of an input of the app that has no text waits for the next event: providers also end an
+        input that the limit of tokens has cut before it began, and an object in a document has the keys before the cut.
         """
         parsed = None if input is None else as_input(input)
-        is_bare = parsed is None and not (call.input or call.buffer.length or call.held or call.provider_executed)
+        is_bare = parsed is None and not (call.buffer.length or call.held or call.provider_executed)
         if not call.call_id:
             self._keep_raw(call, state, parsed)
         elif waits and is_bare and complete and not fault:
@@ -381,7 +381,7 @@ class Calls:
     # -- ends of the step
 
     def end_inputs(self, *, is_cut: bool) -> None:
-        """End every input that is open, as complete, but for a last one of which nothing has come when *is_cut*."""
+        """End every input that is open, as complete, but for a last one without any text when *is_cut*."""
         for call in [*self.by_id.values(), *self.waiting.values()]:
             if not call.call_id or self.is_open(call):
                 self.end(call, waits=True)

@@ -336,6 +336,24 @@ def test_arguments_in_pieces(pieces, value):
     assert value == call.input
 
 
+def test_pieces_of_calls_by_turns():
+    """
+    A piece belongs to the call with its id, whatever came between; one without name and id to the last that is open.
+    """
+    found = message(
+        stream(
+            C(F("f", id="c1", willContinue=True)),
+            C(F("g", id="c2", willContinue=True)),
+            C({"functionCall": {"id": "c1", "partialArgs": [{"jsonPath": "$.a", "numberValue": 1}]}}),
+            C({"text": "", "thoughtSignature": "c2ln"}),
+            C(P("$.b", stringValue="x")),
+            END,
+        )
+    )
+
+    assert [("f", {"a": 1}), ("g", {"b": "x"})] == [(call.name, call.input) for call in found.tool_calls]
+
+
 def test_an_empty_part():
     """
     Vertex sends such ones (recorded by Firebase); they are nothing.
@@ -381,7 +399,7 @@ def test_arguments_out_of_order():
 
 def test_a_missing_end_of_the_arguments():
     """
-    The next call, another part, or the reason for the end closes them, and so does a piece after which none follows.
+    The reason for the end closes them, and so does a piece after which none follows.
     """
     open_call = F("f", willContinue=True)
     piece = P("$.a", goes_on=True, stringValue="x")

@@ -22,7 +22,7 @@ from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string
 from assistant_events.adapters.media_urls import read_data_url
-from assistant_events.values import Content, MediaContent, TextContent, thaw, write_json
+from assistant_events.values import Content, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
 
@@ -57,7 +57,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
 
 
 def block_events(index: int, block: Fields, arguments: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield a block of a document as the events of a stream; *arguments*, if any, is the input of a call as text."""
+    """Yield a block of a document as the events of a stream; an input of a call as its text *arguments*, if given."""
     # Any: plain JSON.
     start, deltas = _split(block, arguments)
     if start:
@@ -82,13 +82,10 @@ def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
         case "reasoningContent", dict() as reasoning:
             thought = mapping(reasoning, "reasoningText") or reasoning
             deltas = [{kind: {key: value}} for key, value in said(thought).items()]
+        case "toolUse", dict() as call if arguments is None:
+            start = {kind: call}
         case "toolUse", dict() as call:
-            given = call.get("input")
-            text = given if isinstance(given, str) else write_json({} if given is None else given).decode()
-            start, deltas = (
-                {kind: _without(call, "input")},
-                [{kind: {"input": text if arguments is None else arguments}}],
-            )
+            start, deltas = {kind: _without(call, "input")}, [{kind: {"input": arguments}}]
         case "toolResult", dict() as result:
             start, deltas = {kind: _without(result, "content")}, [{kind: list(array(result, "content"))}]
         case "image", dict() as image:

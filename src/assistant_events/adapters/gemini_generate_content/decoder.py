@@ -68,8 +68,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._text: OpenFragment | None = None
         """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
 
-        self._call: tuple[int, Fields, JsonPieces] | None = None
-        """The call whose arguments are open: its item, its first fields, and what came in pieces."""
+        self._open_calls: dict[int, tuple[Fields, JsonPieces]] = {}
+        """By item, the calls whose arguments are open: the first fields, and what came in pieces."""
 
         self._calls: dict[tuple[str, str], list[int]] = {}
         """By kind and id, and by kind and tool, the items of calls that may have a result, oldest first."""
@@ -144,7 +144,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if self._text is not None and self._text.kind == "text":
             self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
-        self._end_call(is_cut=self._reason != "STOP")
+        for item in [*self._open_calls]:  # the part that ends them is missing, or the rest of them
+            self._end_call(item, complete=self._reason == "STOP")
         self._is_finished = True
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
@@ -167,10 +168,12 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if kind == "text":
             self._on_text(string(part, "text") or "", state, event)
             return
-        if kind == "functionCall" and self._continues_call(fields, state):
-            self._on_arguments(fields, state)
+        continued = self._continued_call(fields) if kind == "functionCall" else None
+        if continued is not None:
+            self._on_arguments(continued, fields, state)
             return
-        self._end_call()
+        if kind == "functionCall" and not (fields or state):
+            return  # the end of a call that had ended
         self._end_text()
         key = self._next_item()
         tool = words.tool_of(kind, fields)
@@ -196,7 +199,6 @@ class GeminiGenerateContentDecoder(DecoderBase):
         kind = "reasoning" if state.pop("thought", None) is True else "text"
         if not text and not state:
             return  # usual in the last chunk
-        self._end_call()
         if self._text is None or self._text.kind != kind or self._text.known:
             self._end_text()
             item = self._next_item()
@@ -234,23 +236,23 @@ class GeminiGenerateContentDecoder(DecoderBase):
             text, whole = text_of_input(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
             if "partialArgs" in fields or "willContinue" in fields:
-                self._call = key, fields, JsonPieces()
-                self._on_arguments(fields, {})
+                self._open_calls[key] = fields, JsonPieces()
+                self._on_arguments(key, fields, {})
             else:
                 self.recorder.end_tool_input(key=key, input=None if text else whole or {})
 
-    def _continues_call(self, fields: Fields, state: Fields) -> bool:
-        """Return whether a call is more of the open one: without a name, or with its id again."""
-        given, opened = string(fields, "id"), self._call and string(self._call[1], "id")
-        if given and opened:
-            return given == opened
-        return not string(fields, "name") and (self._call is not None or not (fields or state))
+    def _continued_call(self, fields: Fields) -> int | None:
+        """Return the open call that a part is more of: that with its id, or the last one where it has no name."""
+        given = string(fields, "id")
+        for key, (first, _) in reversed(self._open_calls.items()):
+            opened = string(first, "id")
+            if given == opened if given and opened else not string(fields, "name"):
+                return key
+        return None
 
-    def _on_arguments(self, fields: Fields, state: dict[str, Any]) -> None:
-        """Add to the arguments of the call that is open: only its first part has its name."""
-        if self._call is None:
-            return  # the end of a call that had ended
-        key, _, arguments = self._call
+    def _on_arguments(self, key: int, fields: Fields, state: dict[str, Any]) -> None:
+        """Add to the arguments of a call that is open: only its first part has its name."""
+        _, arguments = self._open_calls[key]
         for argument in mappings(fields, "partialArgs"):
             name = words.value_field(argument)
             value = None if name == "nullValue" else argument.get(name)
@@ -263,16 +265,14 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if state:
             self.recorder.keep(key, state)
         if not any(flag(each, "willContinue") is True for each in (fields, *mappings(fields, "partialArgs"))):
-            self._end_call()
+            self._end_call(key)
 
-    def _end_call(self, *, is_cut: bool = False) -> None:
-        """End the arguments that are open: the part that ends them may be missing, the rest of them when *is_cut*."""
-        if self._call is not None:
-            (key, first, arguments), self._call = self._call, None
-            self.recorder.tool_input(None, None, arguments.end(), key=key)
-            value = {**mapping(first, "args"), **arguments.value}
-            is_text = arguments.is_ordered and len(value) == len(arguments.value)
-            self.recorder.end_tool_input(key=key, input=None if is_text else value, complete=not is_cut)
+    def _end_call(self, key: int, *, complete: bool = True) -> None:
+        first, arguments = self._open_calls.pop(key)
+        self.recorder.tool_input(None, None, arguments.end(), key=key)
+        value = {**mapping(first, "args"), **arguments.value}
+        is_text = arguments.is_ordered and len(value) == len(arguments.value)
+        self.recorder.end_tool_input(key=key, input=None if is_text else value, complete=complete)
 
     def _on_result(self, key: int, kind: str, tool: str, fields: Fields, state: dict[str, Any]) -> None:
         """Record a result: of the call with its id, or of the last one of its tool where it has none."""
