@@ -23,6 +23,7 @@ from assistant_events.adapters import Encoded, EncoderBase, load_dialect
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
 from assistant_events.adapters.gemini_interactions.encoder import GeminiInteractionsEncoder
 from assistant_events.adapters.gemini_interactions.policy import POLICY
+from assistant_events.adapters.gemini_interactions.step_stream import step_frames
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import REASONS, REPAIRS, DropReason
 from assistant_events.testing import Call, answer, compaction, error, prompt, records, rewind
@@ -949,10 +950,7 @@ def failed_with_answers(*steps, outputs):
     decoder = load_dialect("gemini-interactions").decoder("a1")
     wire = [{"event_type": "interaction.created", "interaction": {"id": "v1", "model": MODEL}}]
     for at, each in enumerate(steps):
-        wire += [
-            {"event_type": "step.start", "index": at, "step": each},
-            {"event_type": "step.stop", "index": at},
-        ]
+        wire += step_frames(each, at)
     cut = [event for frame in wire for event in decoder.feed_event(frame)]
     return [*cut, *answers, *decoder.close()]
 

@@ -361,12 +361,12 @@ def test_two_texts_of_the_start_are_one():
 
 def test_sound_in_pieces_is_one_medium():
     """
-    Consecutive pieces of sound of one type are one medium; another type begins a new one.
+    Consecutive pieces of sound of one type, or without one, are one medium; another type begins a new one.
     """
     body = answer(
         S(0, mo()),
         D(0, delta("audio", data="AAAA", mime_type="audio/l16; rate=24000")),
-        D(0, delta("audio", data="AQEB", mime_type="audio/l16; rate=24000")),
+        D(0, delta("audio", data="AQEB")),
         D(0, delta("audio", data="AgIC", mime_type="audio/wav")),
         X(0),
     )

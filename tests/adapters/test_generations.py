@@ -470,3 +470,24 @@ def test_an_echo_of_results():
     events = DIALECT.decode_resource({"id": "v1", "status": "completed", "steps": steps}, "m")
 
     assert [("text", "It rains.")] == [(part.type, part.text) for part in fold(events).last.parts]
+
+
+def test_two_calls_at_one_index_of_1_x():
+    """
+    A call is one delta, so that another id is another call.
+    """
+    calls = [
+        {"type": "function_call", "id": "c1", "name": "delete", "arguments": {"a": 1}},
+        {"type": "function_call", "id": "c2", "name": "read", "arguments": {"a": 2}},
+    ]
+    frames = [
+        {"event_type": "interaction.start", "interaction": {"id": "v1", "status": "in_progress"}},
+        *({"event_type": "content.delta", "index": 0, "delta": call} for call in calls),
+        {"event_type": "interaction.complete", "interaction": {"id": "v1", "status": "requires_action"}},
+    ]
+    decoder = DIALECT.decoder("m")
+    found = fold([event for frame in frames for event in decoder.feed_event(frame)], strict=True).last
+
+    assert [("c1", "delete", {"a": 1}), ("c2", "read", {"a": 2})] == [
+        (call.call_id, call.name, call.input) for call in found.tool_calls
+    ]

@@ -2,10 +2,13 @@
 Cases 42 to 59 of the wire reference: overlap, gaps, repetition; and what else a stream may do to its order.
 """
 
+import attrs
+
 from assistant_events.values import thaw
 
 from .notation import (
     DONE,
+    MODEL,
     C,
     D,
     K,
@@ -298,20 +301,22 @@ def test_c53_delta_without_a_type():
 
 def test_c54_no_created_event():
     """
-    The step begins with what comes first; the id of the end is the run's.
+    The step begins with what comes first; the id of the end is the run's, and its model a detail.
     """
     body = stream(S(0, mo()), D(0, text("a")), X(0), K(model="gemini-x"), DONE)
+    end = attrs.evolve(ended(), details={"served_model": "gemini-x"})
 
-    assert [started("", None, served=None), *text_of("a"), ended()] == durable(body)
+    assert [started("", None, served=None), *text_of("a"), end] == durable(body)
 
 
 def test_c54_created_after_the_first_step():
     """
-    A late created fills in the id and begins nothing.
+    A late created fills in the id, its model is a detail, and it begins nothing.
     """
     body = stream(S(0, mo()), C(), D(0, text("a")), X(0), K(id=""), DONE)
+    end = attrs.evolve(ended(), details={"served_model": MODEL})
 
-    assert [started("", None, served=None), *text_of("a"), ended()] == durable(body)
+    assert [started("", None, served=None), *text_of("a"), end] == durable(body)
 
 
 def test_c54_only_completed():

@@ -282,6 +282,17 @@ def test_a_second_step_after_a_second_created_is_no_replay():
     assert [*text_of("a"), *text_of("b", 1)] == durable(body)[1:-1]
 
 
+def test_a_replay_behind_the_echo_of_the_input():
+    """
+    The steps of a replay may have other indexes than those of the stream: the input is the first of its steps.
+    """
+    echo = [S(0, {"type": "user_input", "content": [{"type": "text", "text": "Hi"}]}), X(0)]
+    body = stream(C(), S(0, mo()), D(0, text("He")), C(), *echo, S(1, mo()), D(1, text("Hello")), X(1), K())
+    found = fold(events(body), strict=True).last
+
+    assert ["Hello"] == [part.text for part in found.parts]
+
+
 def test_a_message_that_was_closed_starts_over():
     """
     On a message that was closed by a cut nothing comes until the replay has passed it, then the whole.

@@ -139,6 +139,7 @@ class DecoderBase(FrameReader):
         self.error: ErrorInfo | None = None
         self.failure: Exception | None = None
         self._usage: Fields | None = None
+        self._served_model: str | None = None
         self._paused_calls = _calls_by_id(continues)
         self._next_number = 0 if continues is None else last_number(continues, self.item_key or "") + 1
         self._hops = Hops(message_id, prior)
@@ -338,9 +339,12 @@ class DecoderBase(FrameReader):
         return model if isinstance(model, str) and model else None
 
     def ensure_started(self, served_model: str | None = None) -> None:
-        """Begin the step if nothing has, with `remote_run` and `step_state`."""
+        """Begin the step if nothing has, with `remote_run` and `step_state`. A first model after that is a detail."""
         if not self.recorder.started:
             self.recorder.start(self.origin(served_model=served_model), self.remote_run(), self.step_state)
+        elif served_model and not self._served_model:
+            self.learn_details({"served_model": served_model}, ())
+        self._served_model = self._served_model or served_model
 
     def end_answer(self) -> None:
         """End the answer. `finish_step` and `fail_step` do it too."""
@@ -508,7 +512,7 @@ class DecoderBase(FrameReader):
 
     def _forget_step(self) -> None:
         # Any: plain JSON.
-        self._usage = None
+        self._usage = self._served_model = None
         self.step_state: dict[str, Any] = {}
         self.step_details: dict[str, Any] = {}
 

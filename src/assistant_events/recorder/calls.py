@@ -246,8 +246,8 @@ class Calls:
         """
         End an input: an object becomes the input of the call, anything else fails it, as does a *fault*.
 
-        Where it *waits*, the end of an input of the app that has no text waits for the next event: providers also end an
-        input that the limit of tokens has cut before it began, and an object in a document has the keys before the cut.
+        Where it *waits*, the end of an input of the app that has no text waits for the next event: providers also end
+        an input that the limit of tokens has cut before it began, and an object in a document has the keys before that.
         """
         parsed = None if input is None else as_input(input)
         is_bare = parsed is None and not (call.buffer.length or call.held or call.provider_executed)

@@ -130,10 +130,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             return
         if given is not None:
             self.step_state["message_id"] = given
-        model = string(message, "model") or None
-        if self.recorder.started and model is not None:
-            self.step_details["served_model"] = model  # too late for the origin
-        self.ensure_started(model)
+        self.ensure_started(string(message, "model") or None)
         self._learn(message, _MESSAGE)
         whole = string(message, "content")
         for index, block in enumerate([{"type": "text", "text": whole}] if whole else mappings(message, "content")):

@@ -68,8 +68,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._text: OpenFragment | None = None
         """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
 
-        self._open_calls: dict[int, tuple[Fields, JsonPieces]] = {}
-        """By item, the calls whose arguments are open: the first fields, and what came in pieces."""
+        self._open_calls: dict[str | int, tuple[int, Fields, JsonPieces]] = {}
+        """By id, or without one by item, the calls whose arguments are open: item, first fields, and what came."""
 
         self._calls: dict[tuple[str, str], list[int]] = {}
         """By kind and id, and by kind and tool, the items of calls that may have a result, oldest first."""
@@ -144,8 +144,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if self._text is not None and self._text.kind == "text":
             self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
-        for item in [*self._open_calls]:  # the part that ends them is missing, or the rest of them
-            self._end_call(item, complete=self._reason == "STOP")
+        for address in [*self._open_calls]:  # the part that ends them is missing, or the rest of them
+            self._end_call(address, complete=self._reason == "STOP")
         self._is_finished = True
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
@@ -236,23 +236,21 @@ class GeminiGenerateContentDecoder(DecoderBase):
             text, whole = text_of_input(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
             if "partialArgs" in fields or "willContinue" in fields:
-                self._open_calls[key] = fields, JsonPieces()
-                self._on_arguments(key, fields, {})
+                self._open_calls[call_id or key] = key, fields, JsonPieces()
+                self._on_arguments(call_id or key, fields, {})
             else:
                 self.recorder.end_tool_input(key=key, input=None if text else whole or {})
 
-    def _continued_call(self, fields: Fields) -> int | None:
-        """Return the open call that a part is more of: that with its id, or the last one where it has no name."""
-        given = string(fields, "id")
-        for key, (first, _) in reversed(self._open_calls.items()):
-            opened = string(first, "id")
-            if given == opened if given and opened else not string(fields, "name"):
-                return key
-        return None
+    def _continued_call(self, fields: Fields) -> str | int | None:
+        """Return the address of the call that a part is more of: that with its id, or the last one without a name."""
+        given, last = string(fields, "id"), next(reversed(self._open_calls), None)
+        if given and (given in self._open_calls or isinstance(last, str)):
+            return given if given in self._open_calls else None
+        return None if string(fields, "name") else last
 
-    def _on_arguments(self, key: int, fields: Fields, state: dict[str, Any]) -> None:
+    def _on_arguments(self, address: str | int, fields: Fields, state: dict[str, Any]) -> None:
         """Add to the arguments of a call that is open: only its first part has its name."""
-        _, arguments = self._open_calls[key]
+        key, _, arguments = self._open_calls[address]
         for argument in mappings(fields, "partialArgs"):
             name = words.value_field(argument)
             value = None if name == "nullValue" else argument.get(name)
@@ -265,10 +263,10 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if state:
             self.recorder.keep(key, state)
         if not any(flag(each, "willContinue") is True for each in (fields, *mappings(fields, "partialArgs"))):
-            self._end_call(key)
+            self._end_call(address)
 
-    def _end_call(self, key: int, *, complete: bool = True) -> None:
-        first, arguments = self._open_calls.pop(key)
+    def _end_call(self, address: str | int, *, complete: bool = True) -> None:
+        key, first, arguments = self._open_calls.pop(address)
         self.recorder.tool_input(None, None, arguments.end(), key=key)
         value = {**mapping(first, "args"), **arguments.value}
         is_text = arguments.is_ordered and len(value) == len(arguments.value)

@@ -79,13 +79,14 @@ class GeminiInteractionsDecoder(DecoderBase):
         self.output_error: Fields | None = None
         """Error of a `model_output` step; it counts when the interaction has failed."""
 
-        self._state: dict[str, str] = {}
+        self._state = self.step_state
         self._steps: dict[Index, StepDecoder] = {}
         self._order: list[StepDecoder] = []
         self._latest: list[StepDecoder] = []
         self._next_index = 0
         self._paused = False
         self._created_again: Fields | None = None
+        self._echo = False
 
     # -- the shape that DecoderBase asks for
 
@@ -198,26 +199,22 @@ class GeminiInteractionsDecoder(DecoderBase):
                 self._go_to_next_hop()
             else:
                 if interaction_id and not known_id:
-                    self._learn_ids(interaction)
+                    self._learn_interaction(interaction)
                 # The same again: the first event of a replay, if its steps follow from the first on.
-                self._created_again = interaction if self._order else None
+                self._created_again, self._echo = interaction if self._order else None, False
                 return
         elif interaction_id:
             self.resume_hop(interaction_id)
-        self._learn_ids(interaction)
-        self._start(interaction)
+        self._learn_interaction(interaction)
 
     def _go_to_next_hop(self) -> None:
         self.next_hop()
         self._begin_hop()
 
-    def _start(self, interaction: Fields) -> None:
-        served = string(interaction, "model") or string(interaction, "agent")
-        self.recorder.start(self.origin(served_model=served or None), self.remote_run(), self._state)
-
-    def _learn_ids(self, interaction: Fields) -> None:
+    def _learn_interaction(self, interaction: Fields) -> None:
         self._learn({"interaction_id": string(interaction, "id")}, "interaction_id")
         self._learn(interaction, "environment_id")
+        self.ensure_started(string(interaction, "model") or string(interaction, "agent") or None)
 
     def _learn(self, fields: Fields, key: str) -> None:
         value = string(fields, key)
@@ -237,9 +234,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         self.note_usage(usage, partial=True)
 
     def _on_completed(self, interaction: Fields, status: str | None) -> None:
-        self._learn_ids(interaction)
-        if not self.recorder.started:
-            self._start(interaction)
+        self._learn_interaction(interaction)
         if not self._order:
             # Documented as absent in the terminal event of a stream, but sent by servers that stream no steps.
             for index, step in enumerate(vocabulary.resource_steps(interaction)):
@@ -290,6 +285,9 @@ class GeminiInteractionsDecoder(DecoderBase):
         index = self._index(event)
         if index is None:
             index = self._next_index
+        if self._created_again is not None and kind == "user_input":
+            self._echo = True  # all steps of the replay have a higher index
+            return
         if self._created_again is not None:
             self._meet_replay(self._created_again, index, kind)
         known = self._steps.get(index)
@@ -319,6 +317,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             latest = self._latest_open()
             index = self._next_index if latest is None else latest.index
         step = self._steps.get(index)
+        if step is not None and step.type == kind and not step.same_item(delta):
+            step.stop()  # 1.x: a whole call is one delta
+            step = None
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
@@ -377,7 +378,7 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _meet_replay(self, created: Fields, index: Index, kind: str) -> None:
         """Begin anew when *created*, which came again, turns out to begin a replay: when its first step follows."""
         self._created_again = None
-        first = self._steps.get(index)
-        if first is not None and first is self._order[0] and first.type == kind:
+        first = self._order[0]
+        if first.type == kind and (self._echo or self._steps.get(index) is first):
             self.replay_begins()
             self._on_created(created)

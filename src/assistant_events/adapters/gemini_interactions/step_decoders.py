@@ -273,7 +273,7 @@ class OutputStep(StepDecoder):
 
     def _add_audio(self, data: bytes, block: Fields) -> None:
         """Consecutive pieces of audio of one type are one media item (unverified: no recording has more than one)."""
-        media_type = string(block, "mime_type") or "audio/*"
+        media_type = string(block, "mime_type") or ("audio/*" if self._part in (None, "text") else f"{self._part}")
         if self._part != media_type:
             self._end_part()
         self.recorder.media(data, media_type, key=self, state={"type": "audio"})
