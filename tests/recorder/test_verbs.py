@@ -947,3 +947,15 @@ def test_the_recorder_raises_what_it_is(recorder):
     """
     with pytest.raises(LocalProtocolError):
         recorder.start(origin())
+
+
+def test_an_empty_object_in_front_of_an_input(recorder):
+    """
+    Gateways repeat the empty object of a start as the first piece; an empty object alone is the input.
+    """
+    recorder.tool_input("c1", "search", "{}")
+    recorder.tool_input("c1", delta='{"a":1}')
+
+    assert [ToolInputEnded(**C, text='{"a":1}'), ToolCalled(**C, name="search", input={"a": 1})] == (
+        recorder.end_tool_input("c1")
+    )

@@ -276,6 +276,7 @@ class Calls:
         if not complete:
             fault = fault or _INCOMPLETE
         if parsed is None and not fault:
+            text = text[2:] if text.startswith("{}{") else text  # gateways begin with the empty object of the start
             parsed, fault = parse_input(text) if call.buffer.length or not call.input else (call.input, None)
             if fault and call.input:
                 parsed, fault, text = call.input, None, ""

@@ -96,11 +96,11 @@ class Recorder(Delivery):
                 return fragment
         return None
 
-    def unanswered(self, *, provider_executed: bool, begun: bool = False) -> list[str]:
-        """Return the ids of the calls that were made, or have *begun*, and have no result; oldest first."""
-        phases = {CallPhase.CALLED, *([CallPhase.INPUT_OPEN] if begun else ())}
+    def unanswered(self, *, provider_executed: bool) -> list[str]:
+        """Return the ids of the calls that were made and have no result, oldest first."""
         calls = [call for call in self._calls.by_id.values() if call.provider_executed is provider_executed]
-        return [call.call_id for call in calls if call is self._calls.unsure or self._calls.phase(call) in phases]
+        made = [call for call in calls if call is self._calls.unsure or self._calls.phase(call) is CallPhase.CALLED]
+        return [call.call_id for call in made]
 
     def so_far(self) -> list[ev.Event]:
         """Return events that give the message so far: the durable ones, and each open fragment as one delta."""

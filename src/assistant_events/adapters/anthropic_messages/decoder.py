@@ -54,6 +54,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         self._blocks: dict[int, _Block] = {}
         self._latest: _Block | None = None
         self._calls: set[str] = set()
+        self._replaceable: list[_Block] = []  # calls of the app behind the last fallback
         self._counts: dict[str, Any] = {}
         self._stop_reason: str | None = None
         self._is_first = True  # no block but results has come
@@ -213,6 +214,7 @@ class AnthropicMessagesDecoder(DecoderBase):
                 name, text = string(fields, "name"), string(fields, "input") or ""
                 if name:  # a call without one is kept raw, and so is its result
                     self._calls.add(call_id or "")
+                    self._replaceable += [block] if kind == "tool_use" else []
                 given = parse_input(text)[0] if text else mapping(fields, "input")
                 self.recorder.tool_input(
                     call_id,
@@ -236,8 +238,9 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _on_fallback(self) -> None:
         """Fail the calls of the app that a model made before another one replaced it: they are not to be run."""
-        for call_id in self.recorder.unanswered(provider_executed=False, begun=True):
-            self.recorder.result(call_id, (), words.REPLACED, provider_executed=True)
+        for call in self._replaceable:
+            self.recorder.result(call.call_id, (), words.REPLACED, provider_executed=True)
+        self._replaceable.clear()
 
     def _on_result(self, block: _Block, fields: Fields, state: dict[str, Any]) -> bool:
         """Record a result of a tool of the provider; return whether its call is known."""
