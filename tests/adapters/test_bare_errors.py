@@ -61,3 +61,15 @@ def test_what_is_not_an_error(dialect, tail):
     message = fold(made.feed(tail) + made.close()).last
 
     assert "interrupted" == message.error.kind
+
+
+@pytest.mark.parametrize("dialect", [*ERRORS, "gemini-interactions"])
+def test_an_event_that_is_named_an_error(dialect):
+    """
+    Gateways write its text without JSON; another event that is not JSON is left out.
+    """
+    made = load_dialect(dialect).decoder("m1")
+    events = made.feed(b"event: ping\ndata: Hi\n\nevent: error\ndata: Internal error\n\n") + made.close()
+
+    assert ("provider", "Internal error") == (events[-1].error.kind, events[-1].error.message)
+    assert ["bad-json"] == [note.code for note in made.notes]

@@ -179,6 +179,9 @@ def test_codes_of_something_else(sent, expected):
 RETRY_AFTER = {
     "seconds": ({"retry-after": "7"}, 7.0),
     "milliseconds first": ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
+    "a fraction": ({"retry-after": "299.997"}, 299.997),
+    "a fraction of milliseconds": ({"retry-after-ms": "1500.5"}, 1.5005),
+    "words behind a number": ({"retry-after": "7 s"}, None),
     "a date": ({"retry-after": "Sun, 22 Nov 2026 12:00:30 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"}, 30.0),
     "a date that has passed": (
         {"retry-after": "Sun, 22 Nov 2026 11:00:00 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"},

@@ -36,6 +36,16 @@ def test_wrong_numbers():
     assert [False, False, False, False] == repeated((0, "a"), (0, "b"), (0, "a"), (0, "b"))
 
 
+def test_numbers_that_begin_again_with_each_item():
+    """
+    A frame of another item is another frame.
+    """
+    numbers = SequenceNumbers(set())
+    frames = [(0, "added", 0), (1, "done", 0), (0, "added", 1), (1, "done", 1)]
+
+    assert [False] * 4 == [numbers.is_repeated(*each) for each in frames]
+
+
 def test_numbers_of_the_fast_path():
     """
     They belong to deltas, and count as the last number.

@@ -34,6 +34,10 @@ READ = {
         {"read": 4, "out": {"thoughts": 5}},
         Usage(cache_read_tokens=4, reasoning_tokens=5),
     ),
+    "reasoning beyond the output": (
+        {"input": 1, "output": 9, "out": {"thoughts": 30}},
+        Usage(input_tokens=1, output_tokens=39, reasoning_tokens=30),
+    ),
     "a total alone": ({"total": 7}, Usage()),
     "a part without a field of ours": ({"input": 10, "tools": 3}, Usage(input_tokens=13)),
     "wrong types count as missing": ({"input": "1", "output": -1, "read": True, "out": 5}, Usage()),

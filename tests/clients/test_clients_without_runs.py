@@ -149,6 +149,19 @@ def test_a_stream_that_is_cut(dialect):
 
 
 @every
+def test_a_stream_without_its_media_type(dialect):
+    """
+    Gateways send it as plain text or as bytes; what it is was asked for.
+    """
+    for kind in ("text/plain; charset=utf-8", "application/octet-stream"):
+        response = dialect.streamed(dialect.HELLO)
+        response.headers["content-type"] = kind
+        message, _, _ = dialect.asked(response)
+
+        assert ("Hello", None) == (message.text, message.error)
+
+
+@every
 def test_an_answer_without_a_run(dialect):
     """
     Nothing can be followed, fetched or stopped, and nothing is sent for it.

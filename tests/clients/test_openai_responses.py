@@ -9,13 +9,15 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from assistant_events import ErrorInfo, ErrorKind, FinishReason, fold
+from assistant_events import ErrorInfo, ErrorKind, FinishReason, MessageStatus, fold
+from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.openai_responses.client import OpenAIResponses, OpenAIResponsesApi
 from assistant_events.clients import Clock
 from assistant_events.testing import mock_provider
 from assistant_events.testing.virtual_loop import run
 
 from .answers import end_of, events_of
+from .canned import answered, streamed
 
 BEGAN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 BODY = {"model": "gpt-5.6", "input": "Why?"}
@@ -249,3 +251,16 @@ def test_what_a_document_means():
 
     assert (True, datetime(1970, 1, 1, tzinfo=UTC), 1) == (found.running, found.created, found.outputs)
     assert None is api.summarize({"status": "completed", "created_at": 10**15}).created
+
+
+def test_a_response_that_ends_with_its_first_status():
+    """
+    Gateways repeat it in the last frame, whose name counts.
+    """
+    response = {"id": "resp_1", "status": "in_progress", "model": "g", "output": []}
+    frames = [{"type": f"response.{name}", "response": response} for name in ("created", "completed")]
+    message, _, requests = answered(
+        OpenAIResponses, BODY, streamed(b"".join(Sse.frame(each["type"], each) for each in frames)), api_key="k"
+    )
+
+    assert (MessageStatus.COMPLETED, 1) == (message.status, len(requests))

@@ -64,6 +64,7 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
 """Kind by a phrase of the message, in lower case, where the code of the server is that of something else."""
 
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
+_SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
 """In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
 
@@ -243,12 +244,12 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """
     Return the seconds of `retry-after-ms` or `retry-after`; `None` without them.
 
-    A date counts from the `date` of the same response.
+    A date counts from the `date` of the same response. Fractions are no HTTP, and sent by Azure.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = headers.get(name, "")
-        if text.isascii() and text.isdigit():
-            return int(text[:9]) * unit
+        if _SECONDS.fullmatch(text):
+            return float(text[:9]) * unit
     try:
         after, now = (parsedate_to_datetime(headers.get(name, "")) for name in ("retry-after", "date"))
         return max((after - now).total_seconds(), 0.0)

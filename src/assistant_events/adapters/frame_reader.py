@@ -15,6 +15,7 @@ from typing import Any, ClassVar, final
 
 import attrs
 
+from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath
 from assistant_events.adapters.frame_templates import (
     NUMBER_LIMIT,
@@ -249,7 +250,11 @@ class FrameReader(ABC):
                 # Bytes that are not UTF-8 become U+FFFD, as the standard of server-sent events has it.
                 event = read_json(payload.decode("utf-8", "replace"), max_depth=FRAME_DEPTH)
             except JsonError as error:
-                self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
+                fields = error_of_body(payload) if self._framing.name(payload) == "error" else {}
+                if fields:  # gateways write them in plain text
+                    self.on_parsed({"error": fields}, payload)
+                else:
+                    self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
                 return
         if isinstance(event, dict):
             self.on_parsed(event, payload)

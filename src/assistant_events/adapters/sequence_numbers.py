@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Final, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.json_fields import Fields, count
+
+_DELTA: Final = ("delta", None)
 
 
 @final
@@ -13,9 +15,9 @@ class SequenceNumbers:
     """
     The numbers of the frames that came.
 
-    A frame was sent twice when its number came before with a frame of the same type, as after a resumption that began
-    too early. Behind proxies the numbers may be wrong: one that belonged to a frame of another type ends the trust in
-    them.
+    A frame was sent twice when its number came before with a frame of the same type and item, as after a resumption
+    that began too early. Behind proxies the numbers may be wrong, or begin again with each item: one that belonged to
+    another frame ends the trust in them.
 
     Args:
         frame_ids: Those of the decoder, which the fast path adds to as well. They are forgotten.
@@ -24,8 +26,8 @@ class SequenceNumbers:
     def __init__(self, frame_ids: set[bytes]) -> None:
         frame_ids.clear()
         self._frame_ids = frame_ids
-        self._types: dict[int, str] | None = {}
-        """By number, the types of the frames that were decoded in full; `None` when the numbers are wrong."""
+        self._frames: dict[int, tuple[str, object]] | None = {}
+        """By number, type and item of the frames that were decoded in full; `None` when the numbers are wrong."""
 
         self.last: int | None = None
         """The highest number; `None` when no frame had one."""
@@ -35,18 +37,18 @@ class SequenceNumbers:
         if number is not None:
             self.last = max(number, self.last or 0)
 
-    def is_repeated(self, number: int | None, kind: str) -> bool:
-        """Return whether a frame came before; deltas, which may have taken the fast path, are of one type."""
-        if number is None or self._types is None:
+    def is_repeated(self, number: int | None, kind: str, item: object = None) -> bool:
+        """Return whether a frame came before; deltas, which may have taken the fast path, are all alike."""
+        if number is None or self._frames is None:
             return False
-        serial, kind = b"%d" % number, "delta" if kind.endswith(".delta") else kind
+        serial, frame = b"%d" % number, _DELTA if kind.endswith(".delta") else (kind, item)
         if serial not in self._frame_ids:
             self._frame_ids.add(serial)
-            self._types[number] = kind
+            self._frames[number] = frame
             self.add(number)
             return False
-        is_same = self._types.get(number, "delta") == kind
-        self._types = self._types if is_same else None
+        is_same = self._frames.get(number, _DELTA) == frame
+        self._frames = self._frames if is_same else None
         return is_same
 
 

@@ -86,6 +86,9 @@ class UsageTable:
         for side, more in apart.items():
             if counts[side] is not None or (more and self.omits_zeros):
                 counts[side] = (counts[side] or 0) + more
+        output, reasoning = counts.get("output_tokens"), counts.get("reasoning_tokens") or 0
+        if output is not None and reasoning > output:
+            counts["output_tokens"] = output + reasoning  # which a gateway has left out (Vercel's)
         return Usage(**counts, details=said(fields))
 
     def write(self, usage: Usage) -> dict[str, Any]:

@@ -41,6 +41,9 @@ _GZIP: Final = "gzip"
 
 _JSON: Final = "application/json"
 
+_UNTYPED: Final = frozenset({"text/plain", "application/octet-stream"})
+"""Media types with which gateways send a stream that was asked for."""
+
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 """Raised before anything of the request was sent."""
 
@@ -207,7 +210,8 @@ class Transport:
     ) -> Answer:
         timeout_s = self.policy.response_s
         response = await self._send(self.http, method, url, accept, timeout_s=timeout_s, content=content, params=params)
-        if (self._header(response, "content-type") or accept) == self.api.stream_type:
+        kind = self._header(response, "content-type") or accept
+        if kind == self.api.stream_type or (accept == self.api.stream_type and kind in _UNTYPED):
             encoding = self._encoding(response)
             if not encoding:
                 return Stream(response, self)

@@ -93,6 +93,7 @@ class TestResponse:
         [
             (completed(), FinishReason.STOP, "completed"),
             (incomplete("max_output_tokens"), FinishReason.LENGTH, "incomplete"),
+            (incomplete("max_tokens"), FinishReason.LENGTH, "incomplete"),
             (incomplete("content_filter"), FinishReason.CONTENT_FILTER, "incomplete"),
             (incomplete("max_messages"), FinishReason.OTHER, "incomplete"),
             (incomplete("steered"), FinishReason.OTHER, "incomplete"),
@@ -102,7 +103,7 @@ class TestResponse:
             (frame("done", response={}), FinishReason.STOP, None),
         ],
         ids=[
-            *("completed", "length", "filter", "messages", "steered", "unknown", "without status"),
+            *("completed", "length", "length of proxies", "filter", "messages", "steered", "unknown", "without status"),
             *("done incomplete", "done without status"),
         ],
     )
@@ -131,6 +132,35 @@ class TestResponse:
         [found] = message(stream([begun], end=incomplete("max_output_tokens"))).tool_calls
 
         assert (None, True) == (found.input, found.settled)
+
+    def test_a_free_text_of_a_response_that_was_cut(self):
+        """
+        An item without a status may be half of one: `ResponseCustomToolCall` has none.
+        """
+        patch = {"type": "custom_tool_call", "id": "ctc_1", "call_id": "c1", "name": "patch", "input": "*** Begin"}
+        cut, whole = (
+            message(stream(end=end)).tool_calls for end in (incomplete("max_output_tokens", patch), completed(patch))
+        )
+
+        assert (["invalid-input"], [True]) == ([each.error.kind for each in cut], [not each.settled for each in whole])
+
+    def test_an_error_of_a_completed_response(self):
+        """
+        Proxies write one without the status of a failure.
+        """
+        found = message(stream(end=completed(error={"code": "server_error", "message": "Boom"})))
+
+        assert (MessageStatus.FAILED, "Boom") == (found.status, found.error.message)
+
+    def test_numbers_that_begin_again_with_each_item(self):
+        """
+        No item is taken for the one before.
+        """
+        calls = [call(at, '{"a":1}', id=f"fc_{at}", call_id=f"call_{at}") for at in (0, 1)]
+        frames = [{**each, "sequence_number": at} for frames in calls for at, each in enumerate(frames, start=1)]
+        found = message(body(created(), *frames, completed()))
+
+        assert ["call_0", "call_1"] == [each.call_id for each in found.tool_calls]
 
     def test_hosted_calls_and_refusals_decide_the_finish(self):
         """

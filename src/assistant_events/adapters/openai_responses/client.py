@@ -56,9 +56,11 @@ class OpenAITrackingDecoder(TrackingDecoder, OpenAIResponsesDecoder):
             run_id, status = string(response, "id"), string(response, "status")
             is_other = bool(self.replayed and run_id) and run_id != self.replayed
             ends = name in vocabulary.ENDS
+            if ends and status not in vocabulary.ENDS:
+                status = name  # of gateways, which repeat the first status
             return Observation(
                 run_id=run_id,
-                status=status or (name if ends else None),
+                status=status or None,
                 completes=event if ends else None,
                 error=True if name == "failed" else None,
                 foreign=run_id if is_other else None,

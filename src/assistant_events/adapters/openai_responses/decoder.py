@@ -59,7 +59,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def on_event(self, event: Fields) -> None:
         """Read one event."""
         kind = string(event, "type") or self.frame_name() or ""
-        if self.numbers.is_repeated(count(event, "sequence_number"), kind):
+        if self.numbers.is_repeated(count(event, "sequence_number"), kind, event.get("output_index")):
             return
         name, _, verb = kind.removeprefix("response.").partition(".")
         match verb:
@@ -126,7 +126,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             self._finish(response, status, raw)
 
     def _finish(self, response: Fields, status: str, raw: str | None) -> None:
-        if status in ("failed", "cancelled"):
+        if status in ("failed", "cancelled") or mapping(response, "error"):
             cancelled = ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled")
             self.fail_step(cancelled if status == "cancelled" else ERRORS.read_document(response))
             return
@@ -195,8 +195,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         image = f"image/{string(item.fields, 'output_format') or 'png'}"
         output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
         # A call that never had a name was kept raw: its result then makes one up.
-        error = tool_error(item.fields)
-        self.recorder.result(None, output, error, call.kind, state, key=call, provider_executed=True)
+        self.recorder.result(None, output, tool_error(item.fields), call.kind, state, key=call, provider_executed=True)
 
     def _keep(self, item: OpenItem) -> None:
         """Give the recorder what is known of an item that ends: of a message or reasoning, its last part has it."""
@@ -282,8 +281,7 @@ def _final_state(item: OpenItem) -> dict[str, Any]:
     more = others(item.fields, words.OWN_FIELDS[item.kind])
     facts: dict[str, Any] = {"type": None if item.kind in words.WITHOUT_TYPE else item.kind}
     if item.index is not None:
-        facts |= {"annotations": item.fields.get("annotations"), "part": more}
-        more = {}
+        facts, more = {**facts, "annotations": item.fields.get("annotations"), "part": more}, {}
     else:
         facts["item_id"] = string(item.fields, "id")
         facts |= words.TEXTS.others(item.fields) if item.kind in words.TEXTS.roles else {}

@@ -16,8 +16,10 @@ from assistant_events.adapters.text_forms import TextForm, TextForms
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import FinishReason
 
-INCOMPLETE: Final = by_word({FinishReason.LENGTH: "max_output_tokens", FinishReason.CONTENT_FILTER: "content_filter"})
-"""Finish reason by the reason of an incomplete response. The first of a finish reason is written for it."""
+INCOMPLETE: Final = by_word(
+    {FinishReason.LENGTH: "max_output_tokens max_tokens length", FinishReason.CONTENT_FILTER: "content_filter"}
+)
+"""Finish reason by the reason of an incomplete response. Of several the first is written, others are of proxies."""
 
 USAGE: Final = UsageTable(
     counts={
@@ -66,7 +68,7 @@ DROPPED: Final = by_word(
 )
 """Fields that the decoder does not keep."""
 
-ENDS: Final = {"completed": (), "failed": (), "cancelled": (), "incomplete": ("in_progress",)}
+ENDS: Final = {"completed": (), "failed": (), "cancelled": (), "incomplete": ("in_progress", None)}
 """Statuses of a response that has ended, each with the statuses of its items that have not."""
 
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
