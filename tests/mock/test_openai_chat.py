@@ -317,6 +317,24 @@ REFUSED = {
         "Missing required parameter: 'tools[0].function.name'.",
         "tools[0].function.name",
     ),
+    "a name of other characters in a tool": (
+        body(tools=[{"type": "function", "function": {"name": "a.b"}}]),
+        "Invalid 'tools[0].function.name': string does not match pattern.",
+        "tools[0].function.name",
+    ),
+    "calls at the same time without tools": (
+        body(parallel_tool_calls=False),
+        "'parallel_tool_calls' is only allowed when 'tools' are specified.",
+        "parallel_tool_calls",
+    ),
+    "a choice of another tool": (
+        body(
+            tools=[{"type": "function", "function": {"name": "f"}}],
+            tool_choice={"type": "function", "function": {"name": "g"}},
+        ),
+        "Tool choice 'g' not found in 'tools' parameter.",
+        "tool_choice",
+    ),
     "a choice without tools": (
         body(tool_choice="auto"),
         "'tool_choice' is only allowed when 'tools' are specified.",

@@ -304,9 +304,10 @@ def test_items_as_clients_send_them():
     )
 
 
-def test_an_item_without_its_reasoning_in_a_conversation():
+def test_an_item_that_is_sent_again():
     """
-    The reasoning of an item may be in the conversation alone, as it may be in the response that a request continues.
+    One of the conversation, or of the response that a request continues, is a duplicate (vercel/ai); else its reasoning
+    belongs before it.
     """
 
     async def main():
@@ -315,9 +316,13 @@ def test_an_item_without_its_reasoning_in_a_conversation():
         first = (await ask(provider, "POST", PATH, body(conversation=made), HEADERS)).document
         again = [first["output"][1], USER]
         requests = body(again, conversation=made), body(again, previous_response_id=first["id"]), body(again)
-        return [(await ask(provider, "POST", PATH, each, HEADERS)).status for each in requests]
+        found = [(await ask(provider, "POST", PATH, each, HEADERS)).document for each in requests]
+        return [each["error"]["message"] for each in found]
 
-    assert [200, 200, 400] == asyncio.run(main())
+    chained, continued, alone = asyncio.run(main())
+    assert chained == continued
+    assert chained.startswith("Duplicate item found with id msg_")
+    assert "without its required 'reasoning' item" in alone
 
 
 def test_conversations_that_are_kept():
@@ -410,6 +415,8 @@ def test_a_failed_answer():
 # -- requests
 
 
+TEXT_ITEM = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}
+
 REFUSED = {
     "no model": ({"input": "Hi"}, "Missing required parameter: 'model'."),
     "no input": ({"model": MODEL}, "Missing required parameter: 'input'."),
@@ -455,6 +462,30 @@ REFUSED = {
     ),
     "a tool without a type": (body(tools=[{"name": "x"}]), "Missing required parameter: 'tools[0].type'."),
     "a function without a name": (body(tools=[{"type": "function"}]), "Missing required parameter: 'tools[0].name'."),
+    "a name of other characters in a tool": (
+        body(tools=[{"type": "function", "name": "a.b"}]),
+        "Invalid 'tools[0].name': string does not match pattern.",
+    ),
+    "a long name of a tool": (
+        body(tools=[{"type": "function", "name": "f" * 65}]),
+        "Invalid 'tools[0].name': string too long.",
+    ),
+    "a choice of another tool": (
+        body(tools=[{"type": "function", "name": "f"}], tool_choice={"type": "function", "name": "g"}),
+        "Tool choice 'function' not found in 'tools' parameter.",
+    ),
+    "a long id of an item": (
+        body([USER, {**TEXT_ITEM, "id": "msg_" + "a" * 80}]),
+        "Invalid 'input[1].id': string too long. Expected a string with maximum length 64",
+    ),
+    "an id of another kind": (
+        body([USER, {**TEXT_ITEM, "id": "rs_1"}]),
+        "Invalid 'input[1].id': 'rs_1'. Expected an ID that begins with 'msg'.",
+    ),
+    "an output that is an object": (
+        body([USER, CALL, {**RESULT, "output": {"a": 1}}]),
+        "Invalid type for 'input[2].output'",
+    ),
     "content of others": (body([USER, {**REASONING, "encrypted_content": "eHk="}]), "could not be verified"),
 }
 
@@ -538,7 +569,11 @@ CHANGES = {
     "the message as a text": (lambda items: [items[0], {"role": "assistant", "content": "Hi"}], None),
     "all left out": (lambda items: [], None),
     "other content": (lambda items: [{**items[0], "encrypted_content": "eHk="}, *items[1:]], "could not be verified"),
-    "twice": (lambda items: [*items, *items], "could not be verified"),
+    "twice": (lambda items: [*items, *items], "Duplicate item found with id"),
+    "copied with another id": (
+        lambda items: [*items, {**items[0], "id": "rs_2"}, {**items[1], "id": "msg_2"}],
+        "could not be verified",
+    ),
     "reasoning alone": (lambda items: items[:1], "without its required following item"),
     "message alone": (lambda items: items[1:], "without its required 'reasoning' item"),
     "another order": (lambda items: items[::-1], "without its required"),

@@ -244,7 +244,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """
     Return the seconds of `retry-after-ms` or `retry-after`; `None` without them.
 
-    A date counts from the `date` of the same response. Fractions are no HTTP, and sent by Azure.
+    A date counts from the `date` of the same response. Azure sends fractions of seconds.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = headers.get(name, "")

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.mock.requests import ApiError, json_response
 
 PREFIXES: Final = ("/v1", "/openai/v1")
@@ -28,34 +27,43 @@ _TYPES: Final[dict[int, tuple[str, str | int | None]]] = {
 STATUSES: Final = {"invalid_request_error": 400, **{code: status for status, (_, code) in _TYPES.items() if code}}
 """Statuses by code, those above turned round; of others 500."""
 
-_LONGEST_ID: Final = 64
+_LONGEST: Final = 64
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
 
 
-def check_call(where: str, id_key: str, call: Fields, function: Fields, place: str = "") -> None:
+def check_length(where: str, text: str | None) -> None:
     """
-    Check the id of a call under *id_key*, and the name of its *function*, which is at *place* in it.
+    Check that an id or a name has at most 64 characters; `None` has none.
 
     Raises:
-        ApiError: The id is too long, or the name has other characters than letters, digits, `_` and `-`: the sentences
-            of issues of 2025 and 2026, such as openai/codex#9447.
+        ApiError: It is longer.
     """
-    size, name = len(string(call, id_key) or ""), string(function, "name") or ""
-    if size > _LONGEST_ID:
+    size = len(text or "")
+    if size > _LONGEST:
         raise ApiError(
             400,
-            f"Invalid '{where}.{id_key}': string too long. Expected a string with maximum length {_LONGEST_ID}, but "
-            f"got a string with length {size} instead.",
-            param=f"{where}.{id_key}",
+            f"Invalid '{where}': string too long. Expected a string with maximum length {_LONGEST}, but got a string "
+            f"with length {size} instead.",
+            param=where,
             code="string_above_max_length",
         )
+
+
+def check_name(where: str, name: str | None) -> None:
+    """
+    Check the name of a tool, in its declaration or in a call; one that is missing is not looked at.
+
+    Raises:
+        ApiError: It has other characters than letters, digits, `_` and `-`, or more than 64: the sentences of issues of
+            2025 and 2026, such as openai/codex#9447.
+    """
+    check_length(where, name)
     if name and not _NAME.fullmatch(name):
-        param = f"{where}{place}.name"
         raise ApiError(
             400,
-            f"Invalid '{param}': string does not match pattern. Expected a string that matches the pattern "
+            f"Invalid '{where}': string does not match pattern. Expected a string that matches the pattern "
             "'^[a-zA-Z0-9_-]+$'.",
-            param=param,
+            param=where,
             code="invalid_value",
         )
 

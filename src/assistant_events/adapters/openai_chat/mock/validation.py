@@ -13,7 +13,7 @@ from typing import Any, Final
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.openai_chat.mock.request_facts import function_name
 from assistant_events.errors import JsonError
-from assistant_events.mock.openai_api import check_call
+from assistant_events.mock.openai_api import check_length, check_name
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values import read_json
@@ -90,10 +90,14 @@ def _check_tools(body: Body) -> None:
             raise _missing(f"tools[{place}].type")
         if tool["type"] in ("function", "custom") and not function_name(tool):
             raise _missing(f"tools[{place}].{tool['type']}.name")
-    if body.get("tool_choice") is not None and not tools:
-        raise _rejected(
-            "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", "tool_choice"
-        )
+        check_name(f"tools[{place}].{tool['type']}.name", function_name(tool))
+    for name in ("tool_choice", "parallel_tool_calls"):
+        if body.get(name) is not None and not tools:
+            text = f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified."
+            raise _rejected(text, name)
+    chosen = function_name(mapping(body, "tool_choice"))
+    if chosen is not None and chosen not in map(function_name, tools):
+        raise _rejected(f"Tool choice '{chosen}' not found in 'tools' parameter.", "tool_choice")
 
 
 def _messages(body: Body) -> list[Fields]:
@@ -156,7 +160,8 @@ def _check_call(where: str, call: object) -> None:
     for name in ("id", "type"):
         if not string(call, name):
             raise _missing(f"{where}.{name}")
-    check_call(where, "id", call, mapping(call, "function"), ".function")
+    check_length(f"{where}.id", string(call, "id"))
+    check_name(f"{where}.function.name", string(mapping(call, "function"), "name"))
     if call["type"] != "function":
         return
     where, function = f"{where}.function", mapping(call, "function")

@@ -26,7 +26,6 @@ from assistant_events.adapters.openai_responses.mock.runs import (
     SEALED,
     Prepared,
     Run,
-    call_ids,
     counted_usage,
     output_of,
 )
@@ -101,10 +100,8 @@ class ResponsesService(DocumentService[Run]):
         if previous and not self.runs.chain(previous):
             text = f"Previous response with id '{previous}' not found."
             raise ApiError(400, text, code="previous_response_not_found")
-        sent = self._earlier(body) or []
-        answered = {string(item, "call_id") for item in sent if str(item.get("type")).endswith("_output")}
-        earlier = [call_id for call_id in call_ids(sent) if call_id not in answered]
-        check_create(body, Known(signatures=self.ledger if self.signs else None, items=self._items, call_ids=earlier))
+        earlier = self._earlier(body) or []
+        check_create(body, Known(signatures=self.ledger if self.signs else None, items=self._items, earlier=earlier))
 
     def new_run(self, call: Call, body: Body, slot: Slot) -> Run:
         """Return the run of a request; it is kept unless `store` is false."""

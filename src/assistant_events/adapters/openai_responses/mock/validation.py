@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mappings, string
+from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items
 from assistant_events.adapters.openai_responses.mock.runs import SEALED, call_ids
 from assistant_events.adapters.openai_responses.vocabulary import TOOLS
-from assistant_events.mock.openai_api import check_call
+from assistant_events.mock.openai_api import check_length, check_name
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
@@ -27,6 +27,7 @@ MAX_ITEMS: Final = 10_000
 
 _ROLES: Final = ("user", "assistant", "system", "developer")
 _PARTS: Final = {"assistant": ("output_text", "refusal")}
+_ID_PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc"}
 _OF_USER: Final = ("input_text", "input_image", "input_file", "input_audio")
 
 
@@ -132,11 +133,11 @@ def _kind(item: Fields) -> str | None:
 @final
 @attrs.frozen(kw_only=True)
 class Known:
-    """What the mock remembers: signatures (`None`: not checked), items, and the calls of the conversation before."""
+    """What the mock remembers: signatures (`None`: not checked), items, and those of the conversation before."""
 
     signatures: SignatureLedger | None
     items: ItemLedger
-    call_ids: Collection[str]
+    earlier: list[Fields]
 
 
 def check_create(body: Body, known: Known) -> None:
@@ -147,9 +148,11 @@ def check_create(body: Body, known: Known) -> None:
         ApiError: With status 400 or 404, for the first fault.
     """
     _check_fields(body)
+    _check_tool_choice(body)
     items = [known.items.resolved(item) for item in _checked_items(body)]
     check_items("input", items)
-    _check_calls(items, known.call_ids)
+    _check_ids([*known.earlier, *items])
+    _check_calls(items, known.earlier)
     if not body.get("previous_response_id") and not body.get("conversation"):
         known.items.check(items)
     if known.signatures is not None:
@@ -167,7 +170,7 @@ def _rejected(message: str, code: str | None = None, param: str | None = None) -
 
 
 def _check_fields(body: Body) -> None:
-    if not string(body, "model"):
+    if not string(body, "model") and not body.get("prompt"):
         raise _rejected("Missing required parameter: 'model'.", "missing_required_parameter")
     for name in ("stream", "background", "store"):
         if body.get(name) is not None and flag(body, name) is None:
@@ -181,6 +184,24 @@ def _check_fields(body: Body) -> None:
             raise _rejected(f"Missing required parameter: 'tools[{place}].type'.", "missing_required_parameter")
         if tool["type"] in ("function", "custom") and not tool.get("name"):
             raise _rejected(f"Missing required parameter: 'tools[{place}].name'.", "missing_required_parameter")
+        check_name(f"tools[{place}].name", string(tool, "name"))
+
+
+def _check_tool_choice(body: Body) -> None:
+    choice = mapping(body, "tool_choice")
+    if choice.get("type") in ("function", "custom"):
+        known = [tool.get("name") for tool in mappings(body, "tools") if tool["type"] == choice["type"]]
+        if choice.get("name") not in known:
+            raise _rejected(f"Tool choice '{choice['type']}' not found in 'tools' parameter.", param="tool_choice")
+
+
+def _check_ids(items: list[Fields]) -> None:
+    seen: set[str] = set()
+    for ident in [string(item, "id") or "" for item in items]:
+        if ident in seen:
+            text = f"Duplicate item found with id {ident}. Remove duplicate items from your input and try again."
+            raise _rejected(text, param="input")
+        seen |= {ident} if ident else set()
 
 
 def _checked_items(body: Body) -> list[Fields]:
@@ -196,8 +217,16 @@ def _checked_items(body: Body) -> list[Fields]:
     return input_items(body)
 
 
+def _check_id(where: str, ident: str | None, prefix: str) -> None:
+    check_length(where, ident)
+    if ident and not ident.startswith(prefix):
+        text = f"Invalid '{where}': '{ident}'. Expected an ID that begins with '{prefix}'."
+        raise _rejected(text, "invalid_value", where)
+
+
 def _check_item(where: str, item: Fields) -> None:
     kind, role = string(item, "type") or "message", item.get("role")
+    _check_id(f"{where}.id", string(item, "id"), _ID_PREFIXES.get(kind, ""))
     if kind == "message":
         if role not in _ROLES:
             raise _rejected(f"Invalid value for '{where}.role'. Supported values are: {_listed(_ROLES)}.")
@@ -215,18 +244,28 @@ def _check_item(where: str, item: Fields) -> None:
     for name in (*needed.get(kind, ()), *(("summary",) if kind == "reasoning" else ())):
         if item.get(name) is None:
             raise _rejected(f"Missing required parameter: '{where}.{name}'.", "missing_required_parameter")
+    _check_call(where, kind, item)
+
+
+def _check_call(where: str, kind: str, item: Fields) -> None:
+    """Check what is of a call or of its output."""
     if kind in ("function_call", "custom_tool_call"):
-        check_call(where, "call_id", item, item)
+        check_length(f"{where}.call_id", string(item, "call_id"))
+        check_name(f"{where}.name", string(item, "name"))
     if kind == "function_call" and not isinstance(item["arguments"], str):
         raise _rejected(f"Invalid type for '{where}.arguments': expected a string.", "invalid_type")
+    if kind == "function_call_output" and is_object(item["output"]):
+        text = f"Invalid type for '{where}.output': expected one of an array of objects or string, but got an object"
+        raise _rejected(f"{text} instead.", "invalid_type", f"{where}.output")
 
 
 def _listed(words: Collection[str]) -> str:
     return ", ".join([f"'{word}'" for word in words])
 
 
-def _check_calls(items: list[Fields], earlier: Collection[str]) -> None:
-    called = {*earlier, *call_ids(items)}
+def _check_calls(items: list[Fields], earlier: list[Fields]) -> None:
+    before = {string(item, "call_id") for item in earlier if str(item.get("type")).endswith("_output")}
+    called = {*(each for each in call_ids(earlier) if each not in before), *call_ids(items)}
     answered = {string(item, "call_id") for item in items if item.get("type") in TOOLS.outputs}
     for call_id in [each for each in called if each not in answered]:
         raise _rejected(f"No tool output found for function call {call_id}.", param="input")
