@@ -18,7 +18,7 @@ class Scripted(DecoderBase):
     Decodes one JSON object a line; its keys are words of this class.
     """
 
-    dialect = "scripted"
+    dialect = "acme-chat"
     provider = "acme"
     framing = JsonLines
     lives = None
@@ -87,7 +87,7 @@ def line(**words):
     return json.dumps(words).encode() + b"\n"
 
 
-DIALECT = Dialect(name="scripted", decoder=Scripted, encoder=encode)
+DIALECT = Dialect(name="acme-chat", decoder=Scripted, encoder=encode)
 
 
 class Provider:

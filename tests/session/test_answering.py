@@ -262,7 +262,7 @@ def test_an_encoder_that_always_chains(open_session, store):
     """
 
     class Chaining(Provider):
-        dialect = Dialect(name="scripted", decoder=Scripted, encoder=lambda *given, **_: encode(*given, mode="auto"))
+        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=lambda *given, **_: encode(*given, mode="auto"))
 
     store.append("s1", ASKED_BEFORE)
     session, client = open_session(store), Chaining(*[[RefusedError(404)]] * 3)
@@ -354,7 +354,7 @@ class Recording(Provider):
     def __init__(self, *answers):
         super().__init__(*answers)
         self.given = []
-        self.dialect = Dialect(name="scripted", decoder=self.decoder, encoder=self.encoder)
+        self.dialect = Dialect(name="acme-chat", decoder=self.decoder, encoder=self.encoder)
 
     def decoder(self, message_id, **options):
         self.given.append(options)

@@ -439,6 +439,45 @@ def test_every_run_is_resumed():
     assert ("network", "Hello") == (transcript["a1"].error.kind, transcript["a2"].text)
 
 
+def test_a_run_of_another_dialect_is_left(caplog):
+    """
+    The client of the turns cannot ask for it: it stays, for the client that can.
+    """
+    [start, *_] = with_run(RUN)
+    left = left_by_a_dead_worker(attrs.evolve(start, origin=attrs.evolve(start.origin, dialect="other")))
+    client = Provider(HELLO)
+
+    async def main():
+        async with Turns(left, app(client), client=client, alone=True, **SOON) as turns:
+            await until(lambda: "could not be resumed" in caplog.text)
+            session = await turns.open("s1")
+        with pytest.raises(LocalProtocolError, match=r"message 'a1' cannot be resumed: it is of 'other'"):
+            async with session.resume(client):
+                pass
+        return session.transcript
+
+    transcript = asyncio.run(main())
+    assert ([], []) == (client.resumed, client.requests)
+    assert ("running", Awaits.PROVIDER) == (transcript["a1"].status, transcript.awaits)
+
+
+def test_a_stop_of_a_run_of_another_dialect():
+    """
+    It is stopped here, and nothing is asked of a provider that does not know it.
+    """
+    [start, *_] = with_run(RUN)
+    left = left_by_a_dead_worker(attrs.evolve(start, origin=attrs.evolve(start.origin, dialect="other")))
+    client = Provider(HELLO)
+
+    async def main():
+        session = await Session.open(left, "s1")
+        await session.stop(client)
+        return session.transcript
+
+    assert Awaits.USER is asyncio.run(main()).awaits
+    assert [] == client.stopped
+
+
 @pytest.mark.parametrize("retry", [False, True])
 def test_a_step_that_was_cut_at_its_start(retry):
     """

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, final
 
 import attrs
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -194,6 +194,8 @@ class _Endpoint:
             return await self._handler(request)
         except ApiError as error:
             return self._api.error_response(error)
+        except ClientDisconnect:  # before it had sent all of its request
+            return Response(status_code=400)
         except Exception:  # noqa: BLE001 - whatever is wrong here, a client gets a document
             _log.exception("the mock provider failed at %s", request.scope["path"])
             return self._api.error_response(ApiError(500, "the mock provider itself failed, see its log"))

@@ -12,8 +12,9 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
+from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
-from assistant_events.messages import AssistantMessage, Message
+from assistant_events.messages import AssistantMessage, Message, MessageStatus
 from assistant_events.values import ErrorInfo, FinishReason
 from assistant_events.values.credentials import traceback_text
 
@@ -148,6 +149,20 @@ def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message 
     fed = decoder()
     close = items.close if isinstance(items, Generator) else None
     return Source(fed, fed, items.__next__, False, close, last)
+
+
+def is_of(client: Client, message: AssistantMessage) -> bool:
+    """Return whether a client asks the API that a message came from."""
+    return client.dialect.name == message.origin.dialect
+
+
+def check_resumable(client: Client, message: AssistantMessage) -> None:
+    """Raise a `LocalProtocolError` where a client cannot take up a message."""
+    if message.status is MessageStatus.FAILED and message.acted:
+        raise LocalProtocolError(f"message {message.id!r} cannot be resumed: the app has run a call of it")
+    if not is_of(client, message):
+        names = f"{message.origin.dialect!r}, the client is of {client.dialect.name!r}"
+        raise LocalProtocolError(f"message {message.id!r} cannot be resumed: it is of {names}")
 
 
 def paused_last(messages: Sequence[Message]) -> AssistantMessage | None:

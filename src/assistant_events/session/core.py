@@ -27,7 +27,7 @@ from assistant_events.messages import (
     interrupted,
 )
 from assistant_events.reducer import reconcile
-from assistant_events.session.answers import Chunks, Client, Source, paused_last
+from assistant_events.session.answers import Chunks, Client, Source, check_resumable, paused_last
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, as_prompt, check_options
 from assistant_events.session.projection import Batch, Projection
@@ -213,7 +213,7 @@ class Core(ABC, Generic[StreamT]):
             meta: See `append`.
 
         Raises:
-            LocalProtocolError: Nothing can be resumed.
+            LocalProtocolError: Nothing can be resumed, or *client* is of another dialect than the message.
 
             KeyError: No answer has this id.
         """
@@ -221,8 +221,7 @@ class Core(ABC, Generic[StreamT]):
         async def ask(_full: bool) -> tuple[Source, None]:
             await self._alone(self._refresh())
             message = self.transcript.answer(self._resumable() if message_id is None else message_id)
-            if message.status is MessageStatus.FAILED and message.acted:
-                raise LocalProtocolError(f"message {message.id!r} cannot be resumed: the app has run a call of it")
+            check_resumable(client, message)
             options: DecoderOptions = {"request": request, "prior": self.transcript, "provider": client.provider}
             made = client.resume(message, request=request)
             last = self.transcript.last

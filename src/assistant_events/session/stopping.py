@@ -19,7 +19,7 @@ from assistant_events.messages import (
     close_message,
 )
 from assistant_events.reducer import fold
-from assistant_events.session.answers import Client
+from assistant_events.session.answers import Client, is_of
 from assistant_events.values import ErrorInfo, ErrorKind, Origin
 from assistant_events.values.credentials import error_text
 
@@ -95,6 +95,9 @@ def is_cancelled(message: Message) -> TypeGuard[AssistantMessage]:
 
 async def stop_run(client: Client, target: object, name: str) -> None:
     """Stop what runs at the provider; a failure is logged, for the message has ended already."""
+    if isinstance(target, AssistantMessage) and not is_of(client, target):
+        _log.warning("the run of message %r is not stopped: it is of %r", name, target.origin.dialect)
+        return
     try:
         stopping = client.stop(target)
         if isawaitable(stopping):

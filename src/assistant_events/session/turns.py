@@ -20,7 +20,7 @@ from assistant_events.errors import (
 from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, ToolPart, Transcript, UserMessage
-from assistant_events.session.answers import Client
+from assistant_events.session.answers import Client, is_of
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
 from assistant_events.session.stopping import cancellation, since_its_end, stop_run
@@ -67,7 +67,7 @@ class Turns:
         move: The app's move. The session's claim is held while it runs. A move that raises ends the turn, and so does
             one that appends nothing; it is cancelled when another writer stops the turn, or rewinds its message.
 
-        client: Resumes and stops runs.
+        client: Resumes and stops runs of its dialect; those of others are left as they are, and can be resumed later.
 
         live: Where the sessions publish what they store and what streams.
 
@@ -376,9 +376,10 @@ class Turns:
 
     async def _settle(self, session: Session) -> None:
         """Resume what can be resumed, and close the rest: no other worker writes it any more."""
-        for left in session.transcript.unfinished():
-            if left.run is not None and left.run.resumable:
-                await self._watch(session, self._resume(session, left.message_id))
+        runs = [left.message_id for left in session.transcript.unfinished() if left.run and left.run.resumable]
+        for name in runs:
+            if is_of(self._client, session.transcript.answer(name)):
+                await self._watch(session, self._resume(session, name))
         await session.reconcile()
         await session.append(*self._results_of_lost(session.transcript))
         last = session.transcript.last
