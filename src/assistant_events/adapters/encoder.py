@@ -115,6 +115,7 @@ class EncoderBase(ABC):
         self.messages = messages
         """The conversation, from the last answer on in which the provider has summed up what is before it."""
 
+        self._recorded = messages
         self.body = body
         self.strip = strip
         self._policy = policy
@@ -307,11 +308,11 @@ class EncoderBase(ABC):
         return self._policy.relation(message.origin, self.target) is not Relation.OTHER_PROVIDER
 
     def last_state(self, key: str) -> str | None:
-        """Return the last text under *key* in the state of a completed answer of the model that is asked."""
-        for message in reversed(self.messages):
-            if isinstance(message, msg.AssistantMessage) and _is_completed(message) and self.is_own(message):
+        """Return the last text under *key* in the state of a completed answer, also of one before a compaction."""
+        for message in reversed(() if self.strip else self._recorded):
+            if isinstance(message, msg.AssistantMessage) and _is_completed(message):
                 value = string(message.state, key)
-                if value and not self.strip:
+                if value and self._policy.keeps_step(message.origin, self.target):
                     return value
         return None
 

@@ -196,6 +196,10 @@ class Policy(Frozen):
             return SHARED_ONLY
         return self.other_model if relation is Relation.OTHER_MODEL else self.other_provider
 
+    def keeps_step(self, origin: Origin | None, target: Origin) -> bool:
+        """Return whether *target* takes back the state of a step of *origin*."""
+        return self.treatments(self.relation(origin, target)).step is Treatment.WHOLE
+
     def relation(self, origin: Origin | None, target: Origin) -> Relation:
         """Return how *origin* is related to *target*; an unknown issuer (`None`) is another provider."""
         if origin is None:

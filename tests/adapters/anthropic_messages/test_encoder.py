@@ -509,7 +509,7 @@ def test_thoughts_stay_with_their_model():
     messages, drops = encoded(USER, signed, model="claude-haiku-5-5")
 
     assert [WORDS] == messages[1]["content"]
-    assert [(None, "other-model"), (0, "other-model")] == drops
+    assert [(0, "other-model")] == drops
 
 
 def test_a_text_of_line_ends():
@@ -630,6 +630,20 @@ def test_the_container(body, expected):
     request = DIALECT.encoder([USER, message(SAMPLES["container"]), USER], {"model": MODEL, **body})
 
     assert expected == request.body["container"]
+
+
+def test_a_container_outlives_its_model_and_a_compaction():
+    """
+    It belongs to the account: another Claude uses it, and so does what follows a summary of its answer.
+    """
+    prompts = [UserMessage(id=f"u{place}", content="Hi") for place in (2, 3)]
+    used = message(SAMPLES["container"])
+
+    for model, *more in ((MODEL, prompts[0], summed()), ("claude-haiku-5-5",)):
+        request = DIALECT.encoder([USER, used, *more, prompts[1]], {"model": model})
+        assert "container_1" == request.body["container"]
+    request = DIALECT.encoder([USER, used, prompts[1]], {"model": "claude"}, provider="bedrock")
+    assert "container" not in request.body
 
 
 # -- prompts

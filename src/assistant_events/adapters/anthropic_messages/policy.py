@@ -8,12 +8,12 @@ from assistant_events.adapters.claude import PLATFORMS
 from assistant_events.history import Policy, Treatment, Treatments
 
 POLICY: Final = Policy(
-    other_model=Treatments(step=Treatment.BARE, reasoning=Treatment.LEFT_OUT, opaque=Treatment.LEFT_OUT),
+    other_model=Treatments(reasoning=Treatment.LEFT_OUT, opaque=Treatment.LEFT_OUT),
     reasoning_needs_any=("signature", "data"),
     item_key="i",
     platforms=PLATFORMS,
     source=(
         "Claude documentation, extended and preserved thinking (2026-10): a signature binds a block to the models that "
-        "can read it; a block without one is refused. Search results and citations name no model."
+        "can read it; a block without one is refused. Search results, citations and containers name no model."
     ),
 )
