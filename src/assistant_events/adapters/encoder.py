@@ -360,8 +360,10 @@ class EncoderBase(ABC):
                 _is_completed(message) or encoded.items or encoded.results
             ):
                 first = self._first_hop(at)
-                hops = [self._message(hop) for hop in self.messages[first:at]]
-                chain = _Chain(message, [*hops, encoded], new[::-1])
+                ids, self._ids = self._ids, {}  # the provider has stored its own
+                hops = [self._message(hop) for hop in self.messages[first : at + 1]]
+                self._ids = ids
+                chain = _Chain(message, hops, new[::-1])
                 return self._obstacle(chain, first, at) or chain
             new.append(encoded)
         return "the conversation has no answer"

@@ -288,6 +288,21 @@ class TestChain:
         assert ("chained", "resp_1") == (found.mode, found.body["previous_response_id"])
         assert [{"type": "function_call_output", "call_id": "call_1", "output": "22"}] == found.body["input"]
 
+    def test_a_result_has_the_id_that_the_service_has_stored(self):
+        """
+        An id that an earlier answer has too is made unique only where both are sent.
+        """
+        before = fold(built(calls=[Call("f", {}, call_id="call_1", output="r")], message_id="b1"))
+        answer = own(stream(call(0, "{}")))
+        transcript = fold_of(*before.messages, NEXT, answer)
+        transcript = fold([answer.pending_tool_calls[0].succeed("22")], start=transcript)
+        chained, full = (DIALECT.encoder(transcript, {"model": MODEL}, mode=mode).body for mode in ("chained", "full"))
+
+        assert ["call_1"] == [item["call_id"] for item in chained["input"]]
+        assert ["call_1", "call_1", "call_1_2", "call_1_2"] == [
+            item["call_id"] for item in full["input"] if "call_id" in item
+        ]
+
     @pytest.mark.parametrize(
         "answer",
         [stream(text(0, "Hi."), **UNSTORED), SAMPLES["failure"]],
