@@ -9,7 +9,7 @@ import pytest
 
 from assistant_events import Awaits, ErrorInfo, HistoryRewound, PromptSubmitted, ToolFailed, fold
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
-from assistant_events.session import Session, Turns, run_tools
+from assistant_events.session import Session, SyncSession, Turns, run_tools
 from assistant_events.stores import MemoryStore
 from assistant_events.testing import prompt
 from tests.session.moves import (
@@ -756,3 +756,22 @@ def test_a_claim_ends_with_its_block():
         store.claim("s1", "w2")
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("move", "client", "sentence"),
+    [
+        pytest.param(None, Provider(), "move: expected a function, got NoneType", id="no move"),
+        pytest.param(print, None, r"expected a client such as AnthropicMessages\(\), got NoneType", id="no client"),
+        pytest.param(print, Provider, "got the class Provider", id="a class"),
+    ],
+)
+def test_arguments_that_are_none(move, client, sentence):
+    """
+    What is missing is named when the turns are made, and not in the log of a task; so it is by `respond`.
+    """
+    with pytest.raises(TypeError, match=sentence):
+        Turns(MemoryStore(), move, client=client)
+    if move is not None:
+        with pytest.raises(TypeError, match=sentence), SyncSession.open(MemoryStore(), "s1").respond(client, BODY):
+            pass

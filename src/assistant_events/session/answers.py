@@ -151,9 +151,17 @@ def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message 
     return Source(fed, fed, items.__next__, False, close, last)
 
 
+def api_of(client: Client) -> tuple[Dialect, str]:
+    """Return dialect and provider of a client; raise a `TypeError` for anything else, also for its class."""
+    if isinstance(client, type) or not hasattr(client, "dialect"):
+        given = f"the class {client.__name__}" if isinstance(client, type) else type(client).__name__
+        raise TypeError(f"client: expected a client such as AnthropicMessages(), got {given}")
+    return client.dialect, client.provider
+
+
 def is_of(client: Client, message: AssistantMessage) -> bool:
     """Return whether a client asks the API that a message came from."""
-    return client.dialect.name == message.origin.dialect
+    return api_of(client)[0].name == message.origin.dialect
 
 
 def check_resumable(client: Client, message: AssistantMessage) -> None:

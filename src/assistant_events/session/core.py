@@ -27,7 +27,7 @@ from assistant_events.messages import (
     interrupted,
 )
 from assistant_events.reducer import reconcile
-from assistant_events.session.answers import Chunks, Client, Source, check_resumable, paused_last
+from assistant_events.session.answers import Chunks, Client, Source, api_of, check_resumable, paused_last
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, as_prompt, check_options
 from assistant_events.session.projection import Batch, Projection
@@ -174,7 +174,7 @@ class Core(ABC, Generic[StreamT]):
         async def ask(full: bool) -> tuple[Source, Encoded]:
             if not full:
                 await self._alone(self._refresh())
-            dialect, provider = client.dialect, client.provider
+            dialect, provider = api_of(client)
             if dialect.encoder is None:
                 raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
             if not full and not repair:

@@ -20,7 +20,7 @@ from assistant_events.errors import (
 from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, ToolPart, Transcript, UserMessage
-from assistant_events.session.answers import Client, is_of
+from assistant_events.session.answers import Client, api_of, is_of
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
 from assistant_events.session.stopping import cancellation, since_its_end, stop_run
@@ -108,6 +108,9 @@ class Turns:
         every_s: float = 5.0,
         poll_s: float = 0.5,
     ) -> None:
+        if not callable(move):
+            raise TypeError(f"move: expected a function, got {type(move).__name__}")
+        api_of(client)
         self.worker = uuid4().hex if worker is None else worker
         """Name of this process."""
 
