@@ -87,6 +87,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._paused = False
         self._created_again: Fields | None = None
         self._echo = False
+        """Whether the input is repeated, behind an interaction that was created again."""
 
     # -- the shape that DecoderBase asks for
 
@@ -286,7 +287,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         if index is None:
             index = self._next_index
         if self._created_again is not None and kind == "user_input":
-            self._echo = True  # all steps of the replay have a higher index
+            self._echo = True
             return
         if self._created_again is not None:
             self._meet_replay(self._created_again, index, kind)
@@ -308,7 +309,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _on_delta(self, event: Fields, name: str) -> None:
         delta = mapping(event, "delta")
-        if not delta:
+        if not delta or self._echo:
             return
         kind = vocabulary.delta_type(delta) or ""
         given = index = self._index(event)
@@ -336,7 +337,7 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _on_stop(self, event: Fields) -> None:
         index = self._index(event)
         step = self._latest_open() if index is None else self._steps.get(index)
-        if step is not None:
+        if step is not None and not self._echo:
             step.stop()
 
     def _index(self, event: Fields) -> Index | None:
@@ -377,8 +378,9 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _meet_replay(self, created: Fields, index: Index, kind: str) -> None:
         """Begin anew when *created*, which came again, turns out to begin a replay: when its first step follows."""
-        self._created_again = None
-        first = self._order[0]
-        if first.type == kind and (self._echo or self._steps.get(index) is first):
+        # Behind the echo of the input its index may be another one.
+        first, is_shifted = self._order[0], self._echo
+        self._created_again, self._echo = None, False
+        if first.type == kind and (is_shifted or self._steps.get(index) is first):
             self.replay_begins()
             self._on_created(created)
