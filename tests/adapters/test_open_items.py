@@ -53,7 +53,7 @@ class AcmeDecoder(NumberedDecoder):
     def text_of(self, item, kind, index, place=-1):
         if item.role == "call":
             return item
-        return item.part_at("lines", index, place) or item.begin_part(kind, "lines", "text", index)
+        return item.part_at("lines", index, place) or item.begin_part(kind, TEXTS[kind], index)
 
     def on_whole(self, index, fields):
         item = self.items.find(index, string(fields, "id"), string(fields, "type") or "", is_whole=True)

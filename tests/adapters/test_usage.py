@@ -34,6 +34,10 @@ READ = {
         {"read": 4, "out": {"thoughts": 5}},
         Usage(cache_read_tokens=4, reasoning_tokens=5),
     ),
+    "reasoning of another tokenizer": (
+        {"input": 1, "output": 16, "out": {"thoughts": 19}},
+        Usage(input_tokens=1, output_tokens=16, reasoning_tokens=19),
+    ),
     "reasoning beyond the output": (
         {"input": 1, "output": 9, "out": {"thoughts": 30}},
         Usage(input_tokens=1, output_tokens=39, reasoning_tokens=30),

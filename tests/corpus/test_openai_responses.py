@@ -143,7 +143,6 @@ GIVEN_UP = {
 NOT_DUMPED = {
     "prism.stream-rate-limited-1.sse": "the client raises the error",
     "prism.stream-unknown-error-responses-1.sse": "the client raises the error",
-    "vercel.shell-skills-1.jsonl": "the dump leaves out the nulls inside of an input",
 }
 """Answers whose events are not all there as objects."""
 

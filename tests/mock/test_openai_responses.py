@@ -860,3 +860,13 @@ def test_a_background_run_is_recorded(tmp_path):
     [[answer]] = [fixture.answers for fixture in load_fixtures(mock.form, path)]
 
     assert ("resp_1", "Found.") == (answer.id, answer.output[0]["content"][0]["text"])
+
+
+def test_a_null_in_place_of_an_id():
+    """
+    The item of a fixture gets an id as one without any does.
+    """
+    answer = {"output": [{"type": "function_call", "id": None, "call_id": "c1", "name": "f", "arguments": "{}"}]}
+    [item] = posted(anything(answer), body()).document["output"]
+
+    assert item["id"].startswith("fc_")

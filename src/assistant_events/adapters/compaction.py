@@ -15,7 +15,8 @@ def since_compaction(
     """
     Return the conversation from the last answer on in which the provider has summed up what is before it.
 
-    Only whole answers are left out, so no call is separated from its result.
+    Only whole answers are left out, so no call is separated from its result. Where a call of the app is before the
+    summary, and is sent, the answer stays behind its prompt.
 
     Args:
         messages: The conversation.
@@ -30,8 +31,12 @@ def since_compaction(
         message = messages[place]
         if isinstance(message, msg.AssistantMessage) and message.status is msg.MessageStatus.COMPLETED:
             treatments = policy.treatments(policy.relation(message.origin, target))
-            if treatments.opaque is Treatment.WHOLE and any(map(is_summary, message.parts)):
-                return messages[place:]
+            summaries = [at for at, part in enumerate(message.parts) if is_summary(part)]
+            if treatments.opaque is Treatment.WHOLE and summaries:
+                calls = [part for part in message.parts[: summaries[-1]] if isinstance(part, msg.ToolPart)]
+                prompts = [at for at in range(place) if isinstance(messages[at], msg.UserMessage)]
+                needs_prompt = prompts and any(not call.provider_executed for call in calls)
+                return messages[prompts[-1] if needs_prompt else place :]
     return messages
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, ClassVar, Final, Literal, NamedTuple, assert_never, get_args
 
 import attrs
@@ -309,12 +310,9 @@ class EncoderBase(ABC):
 
     def last_state(self, key: str) -> str | None:
         """Return the last text under *key* in the state of a completed answer, also of one before a compaction."""
-        for message in reversed(() if self.strip else self._recorded):
-            if isinstance(message, msg.AssistantMessage) and _is_completed(message):
-                value = string(message.state, key)
-                if value and self._policy.keeps_step(message.origin, self.target):
-                    return value
-        return None
+        answers = [each for each in self._recorded if isinstance(each, msg.AssistantMessage) and _is_completed(each)]
+        own = [each for each in answers if not self.strip and self._policy.keeps_step(each.origin, self.target)]
+        return next((found for each in reversed(own) if (found := string(each.state, key))), None)
 
     # -- modes
 
@@ -542,10 +540,13 @@ class EncoderBase(ABC):
         return kept, parts, left_out, list(selection.drops)
 
     def _summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
-        """Return what is before the last summary of an answer; a call of the app stays, for its result is sent."""
+        """Return what is before the last summary of an answer. Calls of the app stay, and the thoughts before them."""
         summaries = [place for place, part in parts if self.is_summary(part)]
         calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
         first = min([summaries[-1], *calls]) if summaries else 0
+        before = reversed([each for each in parts if first in calls and each[0] < first])
+        thoughts = takewhile(lambda each: isinstance(each[1], msg.ReasoningPart), before)
+        first = min([first, *(place for place, _ in thoughts)])
         return {place: SUMMED_UP for place, _ in parts if place < first}
 
     def _unsigned_call(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> int | None:

@@ -15,7 +15,7 @@ import attrs
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_forms import CallForms
 from assistant_events.adapters.json_fields import Fields, array, others, string
-from assistant_events.adapters.text_forms import TextForms, place_key
+from assistant_events.adapters.text_forms import TextForm, TextForms, place_key
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.values import write_json
 
@@ -140,11 +140,12 @@ class OpenItem:
         last.moves = last.moves or not (last.has_text or last.whole)
         return last if last.moves else None
 
-    def begin_part(self, kind: str, where: str, field: str, index: int | None) -> OpenItem:
-        """Begin the next part of an array."""
-        place = sum(part.where == where for part in self.parts)
-        state = {**self.state, place_key(where): place}
-        part = OpenItem(self.decoder, kind, self.role, field, state, where, place if index is None else index)
+    def begin_part(self, kind: str, form: TextForm, index: int | None, *, typed: bool = False) -> OpenItem:
+        """Begin the next part of an array; its fragments have its type in their state when *typed*."""
+        place = sum(part.where == form.where for part in self.parts)
+        state = {**self.state, place_key(form.where): place, **({"type": kind} if typed else {})}
+        at = place if index is None else index
+        part = OpenItem(self.decoder, kind, self.role, form.field, state, form.where, at)
         part.key = part if self.parts else self
         self.parts.append(part)
         self.decoder.recorder.begin(part.key, self.role, state)

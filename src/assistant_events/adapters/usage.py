@@ -87,8 +87,10 @@ class UsageTable:
             if counts[side] is not None or (more and self.omits_zeros):
                 counts[side] = (counts[side] or 0) + more
         output, reasoning = counts.get("output_tokens"), counts.get("reasoning_tokens") or 0
-        if output is not None and reasoning > output:
-            counts["output_tokens"] = output + reasoning  # which a gateway has left out (Vercel's)
+        if output is not None and reasoning > 2 * output:
+            # Left out by Vercel's gateway, whose costs have both. Some percent more reasoning than output comes of two
+            # tokenizers (OpenRouter).
+            counts["output_tokens"] = output + reasoning
         return Usage(**counts, details=said(fields))
 
     def write(self, usage: Usage) -> dict[str, Any]:

@@ -848,3 +848,10 @@ def test_indexes_that_nothing_counts_to():
     body = stream(M(), *[T(7, "word ")] * 12, K(), END)
 
     assert "word " * 12 == message(body.replace(b'"index":7', b'"index":' + b"9" * 5000)).text
+
+
+def test_the_model_of_a_fallback():
+    """
+    The service has begun with another one: the official client, too, names the message after the last (2.12).
+    """
+    assert {"served_model": "b"} == message(SAMPLES["fallback"]).details

@@ -445,14 +445,23 @@ def test_own_thoughts_at_the_end_of_an_imitator():
     assert [block("text", text="a"), block("thinking", thinking="Hm", signature="")] == sent
 
 
-def test_a_citation_without_a_file():
+@pytest.mark.parametrize("file_id", [None, "file_1"])
+def test_a_citation_without_a_file(file_id):
     """
-    The stream has a null `file_id` that a request cannot have; other nulls are required.
+    The stream has a `file_id` that a request cannot have, also in results; nulls of other fields are required.
     """
-    cited = {"type": "char_location", "cited_text": "x", "document_title": None, "file_id": None}
-    [_, sent], _ = encoded(USER, message(answer(B(0, "text", text=""), T(0, "a"), C(0, **cited), X(0))))
+    cited = {"type": "char_location", "cited_text": "x", "document_title": None, "file_id": file_id}
+    looked_up = {"tool_use_id": "m1", "is_error": False, "content": [block("text", text="r", citations=[cited])]}
+    body = answer(
+        *(B(0, "text", text=""), T(0, "a"), C(0, **cited), X(0)),
+        *(B(1, "mcp_tool_use", id="m1", name="f", server_name="s", input={}), X(1)),
+        *(B(2, "mcp_tool_result", **looked_up), X(2)),
+        *text(3, "So."),
+    )
+    [_, sent], _ = encoded(USER, message(body))
 
-    assert [{"type": "char_location", "cited_text": "x", "document_title": None}] == sent["content"][0]["citations"]
+    cited.pop("file_id")
+    assert [cited] == sent["content"][0]["citations"] == sent["content"][2]["content"][0]["citations"]
 
 
 @pytest.mark.parametrize(
@@ -589,6 +598,21 @@ def test_a_compaction_inside_of_an_answer():
 
     assert [{"role": "assistant", "content": SENT["compaction"]}, ASKED] == messages
     assert (0, True) == (place, "compaction" in reason)
+
+
+def test_a_compaction_behind_a_call():
+    """
+    The call stays, for it has a result; so does its prompt, for a request begins with one.
+    """
+    summary = [B(1, "compaction", content=None), D(1, "compaction_delta", **SUMMARY), X(1)]
+    given = message(answer(*tool(0), *summary, *text(2, "So.")))
+    messages, _ = encoded(UserMessage(id="u0", content="Earlier"), USER, given)
+
+    assert ["user", "assistant", "user"] == [each["role"] for each in messages]
+    assert [ASKED["content"], ["tool_use", "compaction", "text"]] == [
+        messages[0]["content"],
+        [each["type"] for each in messages[1]["content"]],
+    ]
 
 
 def test_a_compaction_without_text():

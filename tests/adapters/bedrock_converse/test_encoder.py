@@ -226,6 +226,16 @@ def test_a_failure_without_a_text():
     assert {"toolUseId": "t1", "content": [{"text": "The call has failed."}], "status": "error"} == block["toolResult"]
 
 
+def test_a_failure_of_the_provider_without_a_text():
+    """
+    It is sent with one, too.
+    """
+    failed = [*tool(0, "t1", "nova_grounding", "{}", type="server_tool_use"), *result(1, id="t1", status="error")]
+    [_, found], _ = encoded(USER, own(answer(*failed, *text(2, "Sorry."))))
+
+    assert [{"text": "The call has failed."}] == found["content"][1]["toolResult"]["content"]
+
+
 def test_a_call_that_failed():
     """
     Its result has the status `error`, and so has that of a call without an answer.

@@ -112,8 +112,7 @@ PARTS = {
     ],
     "unknown parts": [
         ("opaque", {"part": {"hologram": {"beam": "blue-green"}}}),
-        ("text", "So.", {}),
-        ("opaque", {"part": S}),
+        ("text", "So.", S),
     ],
     "unknown fields": [
         ("text", "Look", {"partMetadata": {"origin": "somewhere"}}),

@@ -48,7 +48,7 @@ SENT = {
         {"inlineData": {"mimeType": "image/jpeg", "data": "/9j/4A==", "displayName": "cat"}, "thoughtSignature": SIG},
         {"fileData": {"mimeType": "audio/wav", "fileUri": "https://files.example/1"}},
     ],
-    "unknown parts": [{"hologram": {"beam": "blue-green"}}, T("So."), {"thoughtSignature": SIG}],
+    "unknown parts": [{"hologram": {"beam": "blue-green"}}, {**T("So."), "thoughtSignature": SIG}],
     "result without its call": [T("hm"), O("1\n"), T("It is 1.")],
 }
 
@@ -59,6 +59,17 @@ def test_parts_go_back(name):
     Every part is sent as it came, at its place: none is merged with another, and a signature stays in its part.
     """
     assert ([ASKED, model(*SENT[name])], []) == encoded(USER, message(SAMPLES[name]))
+
+
+@pytest.mark.parametrize("part", [{"audioTranscription": {"text": "a"}}, {"partMetadata": {"a": "b"}}])
+def test_a_part_without_data(part):
+    """
+    The service refuses it ("required oneof field 'data'"), also where it has sent it: it is output alone.
+    """
+    contents, drops = encoded(USER, message(answer(part, T("So."))))
+
+    assert [ASKED, model(T("So."))] == contents
+    assert [(0, "unplaced")] == drops
 
 
 def test_the_same_request_twice():

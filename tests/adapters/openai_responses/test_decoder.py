@@ -40,7 +40,21 @@ from .notation import (
     text,
     whole,
 )
-from .samples import LOGPROBS, MCP, MESSAGE, OVERLAP, PATCH, PROGRAM, PROGRAM_OUTPUT, SAMPLES, SHELL, TOOL_SEARCH, URL
+from .samples import (
+    LOGPROBS,
+    MCP,
+    MESSAGE,
+    OVERLAP,
+    PATCH,
+    PROGRAM,
+    PROGRAM_OUTPUT,
+    RAW,
+    SAMPLES,
+    SHELL,
+    TOOL_SEARCH,
+    TOOL_SEARCH_OUTPUT,
+    URL,
+)
 
 
 def kinds(found):
@@ -1289,3 +1303,28 @@ def test_a_hosted_call_that_failed(kind):
 
     assert "tool" == found.tool_calls[0].error.kind
     assert "error" not in sent[0]
+
+
+def test_objects_of_the_official_client():
+    """
+    Nulls that came stay: a tool that was found cannot go back without `strict`.
+    """
+    responses = pytest.importorskip("openai.types.responses", reason="the official client is not installed")
+    models = pytest.importorskip("openai._models", reason="the official client is not installed")
+    found = {**TOOL_SEARCH_OUTPUT, "tools": [{"type": "function", "name": "f", "parameters": None, "strict": None}]}
+    frames = [created(), *hosted(0, **TOOL_SEARCH), *hosted(1, **found), completed()]
+    decoder = DIALECT.decoder("a1")
+    given = [models.construct_type(type_=responses.ResponseStreamEvent, value=frame) for frame in numbered(*frames)]
+    events = [event for each in given for event in decoder.feed_event(each)]
+
+    assert message(stream(*frames[1:-1])) == fold(events + decoder.close()).last
+
+
+def test_a_reasoning_with_two_kinds_of_texts():
+    """
+    In a document the summary is before the content, as in a stream.
+    """
+    item = {"id": "rs_1", "type": "reasoning", "summary": [summary("Short")], "content": [RAW]}
+    found = message(stream(end=completed(item)))
+
+    assert ["Short", "raw thought"] == [part.text for part in found.parts]

@@ -18,6 +18,7 @@ from .notation import (
     call,
     completed,
     created,
+    delta,
     done,
     encoded,
     hosted,
@@ -160,6 +161,34 @@ def test_overlapping_reasonings_are_whole_again():
     assert [] == drops
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "refusal", "refusal": "No."}],
+        [{"type": "refusal", "refusal": "No."}, output_text("So.")],
+        [output_text("A", {**URL, "end_index": 1}), output_text("So.")],
+    ],
+    ids=["refusal", "refusal of several", "sources"],
+)
+def test_a_message_that_another_one_interrupts(content):
+    """
+    Its texts keep their types and their sources, which come with its end.
+    """
+    first = {"id": "msg_1", "type": "message", "role": "assistant"}
+    name, field = ("refusal", "refusal") if "refusal" in content[0] else ("output_text", "text")
+    frames = [
+        added(0, **first, content=[]),
+        delta(name, 0, content[0][field], content_index=0),
+        added(1, **{**first, "id": "msg_2"}, content=[]),
+        delta("output_text", 1, "B", content_index=0),
+        done(0, **first, content=content, status="completed"),
+        done(1, **{**first, "id": "msg_2"}, content=[output_text("B")], status="completed"),
+    ]
+    items, drops = sent(stream(*frames))
+
+    assert [{**first, "content": content, "status": "completed"}, []] == [items[0], drops]
+
+
 class TestReasoning:
     def test_what_is_not_stored_needs_its_content(self):
         """
@@ -258,12 +287,16 @@ class TestCompaction:
 
     def test_calls_and_results_stay_together(self):
         """
-        A call of the app before the compaction is sent, for its result is.
+        A call of the app before the compaction is sent, for its result is; so are its prompt and its thoughts.
         """
-        answer = own(stream(text(0, "Hi."), call(1, "{}"), hosted(2, **COMPACTION)))
-        items, _ = encoded(USER, answer)
+        thought = reasoning(1, "Hm.", encrypted="abc")
+        answer = own(stream(text(0, "Hi."), thought, call(2, "{}"), hosted(3, **COMPACTION)))
+        items, _ = encoded(UserMessage(id="u0", content="Earlier"), USER, answer)
 
-        assert ["function_call", "compaction", "function_call_output"] == [item["type"] for item in items]
+        assert ["message", "reasoning", "function_call", "compaction", "function_call_output"] == [
+            item["type"] for item in items
+        ]
+        assert ASKED == items[0]
 
     def test_another_model(self):
         """
@@ -578,12 +611,15 @@ def test_what_only_answers_have():
     """
     The name of who made an item is not sent; the longest output that a shell call asked for is sent with its result.
     """
-    local = {**SHELL, "environment": {"type": "local"}, "action": {"commands": ["ls"], "max_output_length": 12}}
-    answer = own(stream(hosted(0, **local, created_by="model"), hosted(1, **COMPACTION, created_by="model")))
+    asked = {"action": {"commands": ["ls"], "max_output_length": 12}, "environment": {"type": "local"}}
+    local = {**SHELL, "id": "sh_2", "call_id": "call_2", **asked}
+    shown = {**SHELL_OUTPUT, "output": [{**each, "created_by": "model"} for each in SHELL_OUTPUT["output"]]}
+    ran = [hosted(2, **SHELL), hosted(3, **shown, created_by="model")]
+    answer = own(stream(hosted(0, **local, created_by="model"), *ran))
     transcript = fold([answer.pending_tool_calls[0].succeed("a")], start=fold_of(USER, answer))
     items = DIALECT.encoder(transcript, {"model": MODEL}, mode="full").body["input"]
 
-    assert [12] == [each["max_output_length"] for each in items if each["type"] == "shell_call_output"]
+    assert [12] == [each["max_output_length"] for each in items[-1:]]
     assert "created_by" not in str(items)
 
 

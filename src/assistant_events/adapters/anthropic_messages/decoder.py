@@ -97,9 +97,8 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def on_failing(self) -> None:
         """Keep the text of open blocks of unknown types."""
-        for block in self._blocks.values():
-            if block.pieces:
-                self._on_stop(block)
+        for block in [each for each in self._blocks.values() if each.pieces]:
+            self._on_stop(block)
 
     def facts(self) -> StepFacts:
         """Return usage, state and details of the message, for each end of its step."""
@@ -229,15 +228,16 @@ class AnthropicMessagesDecoder(DecoderBase):
                 pass
             case _:
                 if kind == "fallback":
-                    self._on_fallback()
+                    self._on_fallback(string(mapping(fields, "to"), "model"))
                 # Also the result of a call of an earlier message that is not known.
                 self.recorder.begin(block, "opaque", {"block": fields})
         if index is not None and block.role in _PATHS:
             kind, path = _PATHS[block.role]
             self.offer_fast_path(None, path, self.recorder.open_of(block), kind=kind, number=index)
 
-    def _on_fallback(self) -> None:
-        """Fail the calls of the app that a model made before another one replaced it: they are not to be run."""
+    def _on_fallback(self, model: str | None) -> None:
+        """Fail the calls of the app that a model made before *model* replaced it: they are not to be run."""
+        self.learn_details({"served_model": model}, ())
         for call in self._replaceable:
             self.recorder.result(call.call_id, (), words.REPLACED, provider_executed=True)
         self._replaceable.clear()

@@ -114,9 +114,8 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
 
 
 def _head(message: msg.AssistantMessage) -> dict[str, Any]:
-    ident, model = string(message.state, "message_id") or "", message.origin.served_model or ""
-    head = {"id": ident, "type": "message", "role": "assistant", "model": model}
-    return {**head, "stop_reason": None, "stop_sequence": None}
+    head = {"id": string(message.state, "message_id") or "", "type": "message", "role": "assistant"}
+    return {**head, "model": message.origin.served_model or "", "stop_reason": None, "stop_sequence": None}
 
 
 def _facts(message: msg.AssistantMessage) -> dict[str, Any]:

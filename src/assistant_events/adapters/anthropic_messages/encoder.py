@@ -86,8 +86,10 @@ class AnthropicMessagesEncoder(EncoderBase):
         for block in blocks:
             if not self._has_caller(block):
                 del block["caller"]
-            if cited := mappings(block, "citations"):  # "Extra inputs are not permitted" (langchain#32592)
-                block["citations"] = [{key: one[key] for key in one if one[key] or key != "file_id"} for one in cited]
+            inner: Any = mappings(block, "content")  # of a result
+            for each in (block, *inner):
+                if cited := mappings(each, "citations"):  # "Extra inputs are not permitted" (langchain#32592)
+                    each["citations"] = [{key: one[key] for key in one if key != "file_id"} for one in cited]
         if self._no_thought is not None and blocks and not any("thinking" in block["type"] for block in blocks):
             blocks = [{"type": "thinking", "thinking": self._no_thought, "signature": ""}, *blocks]
         return [{"role": "assistant", "content": blocks}] if blocks else []

@@ -80,6 +80,9 @@ class BedrockConverseEncoder(EncoderBase):
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
         blocks = [block for block in content_blocks(message, "i", write_block) if words.UNKNOWN_MEMBER not in block]
+        for result in [block["toolResult"] for block in blocks if "toolResult" in block]:
+            if string(result, "status") == "error" and not result["content"]:
+                result["content"] = [{"text": CALL_FAILED}]
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:

@@ -162,7 +162,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
     def _on_part(self, part: Fields, event: Fields) -> None:
         if not part:
             return  # Vertex sends such ones
-        kind = next((each for each in _KINDS if each in part), "")
+        is_bare = "thoughtSignature" in part and part.keys() <= words.BESIDE
+        kind = next((each for each in _KINDS if each in part), "text" if is_bare else "")
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
         fields = mapping(part, kind)
         if kind == "text":
@@ -177,7 +178,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._end_text()
         key = self._next_item()
         tool = words.tool_of(kind, fields)
-        own = {"i": key, **state, **_rest(kind, fields)}
+        rest = others(fields, words.OWN_FIELDS.get(kind, fields))
+        own = {"i": key, **state, **({"fields": rest} if rest else {})}
         data = base64_bytes(string(fields, "data"), either=True)
         match kind:
             case "functionCall" | "executableCode" | "toolCall" if tool:
@@ -289,10 +291,3 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.recorder.tool_call(call_id, tool, {}, key=key, provider_executed=True, state=made_up)
         key = waiting.pop() if waiting else key
         self.recorder.result(call_id, output, error, state=state, key=key, provider_executed=True)
-
-
-def _rest(kind: str, fields: Fields) -> dict[str, Any]:
-    """Return the fields in the object of a part that have no word here, for the state."""
-    # Any: plain JSON.
-    rest = others(fields, words.OWN_FIELDS.get(kind, fields))
-    return {"fields": rest} if rest else {}

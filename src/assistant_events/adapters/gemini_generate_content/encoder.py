@@ -15,6 +15,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
 from assistant_events.adapters.google_rpc import camel_keys
@@ -103,8 +104,9 @@ class GeminiGenerateContentEncoder(EncoderBase):
         return self.user_item([{"functionResponse": {**named, "response": response, **held}}])
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
-        """Return whether a part has a form on the wire; of a call that was made up, its result has."""
-        return part_kind(part) is not None or "orphan" in part.state
+        """Return whether a part has a form in a request; of a call that was made up, its result has."""
+        is_bare = isinstance(part, msg.OpaquePart) and mapping(part.state, "part").keys() <= words.BESIDE
+        return not is_bare and (part_kind(part) is not None or "orphan" in part.state)
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why no content can have a part: it is of a tool of the service that the body does not show."""

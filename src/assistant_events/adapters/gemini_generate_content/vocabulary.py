@@ -76,6 +76,9 @@ VALUES: Final = {str: "stringValue", float: "numberValue", bool: "boolValue", ty
 OF_RESPONSE: Final = ("responseId", "turnToken")
 """Fields that every chunk repeats, and that are state of the step."""
 
+BESIDE: Final = frozenset({"thought", "thoughtSignature", "partMetadata", "audioTranscription"})
+"""Fields beside the kind of a part. A request cannot have a part of them alone."""
+
 RESERVED: Final = frozenset({"type", "i", "id", "orphan", "fields", "outcome"})
 """Keys of state that no field of a part may take. `fields` has what else is in the object of the part's kind."""
 

@@ -50,6 +50,7 @@ class OpenAIChatDecoder(DecoderBase):
     """Decodes streams and documents of `POST /chat/completions`, of OpenAI and of compatible servers."""
 
     dialect = "openai-chat"
+    dump_without = "exclude_unset"
     provider = "openai"
     usage_table = words.USAGE
     error_table = ERRORS

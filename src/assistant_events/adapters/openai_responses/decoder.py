@@ -35,6 +35,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     """
 
     dialect = "openai-responses"
+    dump_without = "exclude_unset"  # nulls of items, such as `strict` of a tool, are required when these go back
     provider = "openai"
     item_key = "i"
     usage_table = words.USAGE
@@ -263,7 +264,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             if (before.whole or "type" in before.fields) and not before.ended:  # all of it has come
                 self._keep_part(before)
                 self.recorder.end(before.key)
-        return item.begin_part(kind, words.TEXTS[kind].where, words.TEXTS[kind].field, index)
+        return item.begin_part(kind, words.TEXTS[kind], index, typed=kind not in words.WITHOUT_TYPE)
 
     def _keep_part(self, part: OpenItem) -> None:
         if not part.ended:
@@ -271,8 +272,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             part.complete()
             annotations = [each for each in mappings(part.fields, "annotations") if string(each, "type") != "file_path"]
             cited = [citation_of(each, part.length) for each in annotations]
-            logprobs = array(part.fields, "logprobs")
-            self.recorder.keep(part.key, _final_state(part), cited, {"logprobs": logprobs} if logprobs else {})
+            details = others({"logprobs": array(part.fields, "logprobs") or None})
+            self.recorder.keep(part.key, _final_state(part), cited, details)
 
 
 def _final_state(item: OpenItem) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import result_content, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.json_fields import is_object, json_array, mapping, others, string
+from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string
 from assistant_events.adapters.linked_items import without_successor
 from assistant_events.adapters.media_urls import IMAGES, file_name, media_url
 from assistant_events.adapters.openai_responses import output_items
@@ -76,13 +76,11 @@ class OpenAIResponsesEncoder(EncoderBase):
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the item of a result, whose type is that of the call."""
         kind = words.TOOLS[words.TOOLS.kind_of(call)].answer
-        call_id = wire_id(call) or call.call_id
-        text = text_of(content)
-        item: Item = {"type": kind, "call_id": call_id}
-        item |= {key: thaw(call.state[key]) for key in ("caller",) if key in call.state}
+        call_id, text = wire_id(call) or call.call_id, text_of(content)
+        item: Item = {"type": kind, "call_id": call_id, **others({"caller": thaw(call.state.get("caller"))})}
         match kind:
             case "mcp_approval_response":
-                reason = {"reason": text} if text else {}
+                reason = others({"reason": text or None})
                 return {"type": kind, "approval_request_id": call_id, "approve": not failed, **reason}
             case "local_shell_call_output":
                 return {"type": kind, "id": call_id, "output": text}
@@ -101,10 +99,9 @@ class OpenAIResponsesEncoder(EncoderBase):
                 image = self.content(_screenshots(content)[-1]) or {}
                 shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
                 return {**item, "output": {"type": "computer_screenshot", **shown}}
-            case _ if not any(isinstance(each, MediaContent) for each in content):
-                return {**item, "output": text}  # not all servers of this wire take an array
-            case _:
-                return {**item, "output": self.result_value(content)}
+            case _:  # not all servers of this wire take an array
+                has_media = any(isinstance(each, MediaContent) for each in content)
+                return {**item, "output": self.result_value(content) if has_media else text}
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
@@ -118,7 +115,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no item: an empty text, a call of the provider without the result in its item."""
         match part:
-            case msg.TextPart(text="") if "item_id" not in part.state:
+            case msg.TextPart(text="") if part.state.keys().isdisjoint(("item_id", "annotations", "type", "part")):
                 return DropReason.EMPTY
             case msg.ToolPart(provider_executed=True) if not has_result(part):
                 return None if words.TOOLS.kind_of(part) in words.TOOLS.answered_later else DropReason.UNANSWERED
@@ -140,6 +137,8 @@ encode = OpenAIResponsesEncoder.encode
 def _for_request(item: Item) -> Item:
     """Return an item as input: some fields are output alone, and a message without an id has a short form."""
     kind, refused = item["type"], {"created_by"}
+    if kind == "shell_call_output":
+        item["output"] = [others(each, refused) for each in mappings(item, "output")] or item["output"]
     if kind == "reasoning":
         refused.add("status")  # unslothai/unsloth#8372
     if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") and len(string(item, "id") or "") > 64:

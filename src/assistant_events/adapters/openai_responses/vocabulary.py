@@ -76,10 +76,10 @@ UNFINISHED: Final = frozenset({"queued", "in_progress"})
 
 TEXTS: Final = TextForms(
     {
+        "summary_text": TextForm("reasoning", "reasoning", "summary", "reasoning_summary_text"),
         "output_text": TextForm("message", "text", "content", "output_text"),
         "refusal": TextForm("message", "text", "content", "refusal", "refusal"),
         "reasoning_text": TextForm("reasoning", "reasoning", "content", "reasoning_text"),
-        "summary_text": TextForm("reasoning", "reasoning", "summary", "reasoning_summary_text"),
     }
 )
 """By type of a part."""

@@ -113,7 +113,7 @@ class Prepared(PreparedAnswer):
     def _item(self, item: dict[str, Any], place: int) -> dict[str, Any]:
         ident = item.get("id") or mark(f"item {place}")
         self.ids.append(ident)
-        item = {"id": ident, **item}
+        item = {**item, "id": ident}
         match item.get("type"):
             case "message":
                 content = [_text(part) if part.get("type") == "output_text" else part for part in item["content"]]
