@@ -564,3 +564,19 @@ def test_an_empty_transcript():
     empty = Transcript()
 
     assert ((), 0, frozenset()) == (empty.messages, empty.seq, empty.rewound)
+
+
+@pytest.mark.parametrize(
+    ("known", "done"),
+    [({"approval": "approved"}, "approved"), ({"attempt": 1}, "started")],
+    ids=["approved", "started"],
+)
+def test_a_call_that_may_run_is_not_denied(known, done):
+    """
+    The model would read that it was denied while it runs; it is stopped, or answered with what it did.
+    """
+    [call] = fold(answer(calls=[Call("pay", {})])).last.pending_tool_calls
+
+    assert "tool-denied" == attrs.evolve(call, approval="requested").deny().error.kind
+    with pytest.raises(LocalProtocolError, match=f"cannot be denied: it was {done}"):
+        attrs.evolve(call, **known).deny()

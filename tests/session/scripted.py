@@ -5,7 +5,7 @@ A provider, a store and two faces, made for the tests of this folder.
 import asyncio
 import json
 
-from assistant_events.adapters import DecoderBase, Dialect, Encoded, JsonLines
+from assistant_events.adapters import DecoderBase, Dialect, Encoded, JsonLines, UsageTable
 from assistant_events.events import StepStarted, TextStarted
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
@@ -21,6 +21,7 @@ class Scripted(DecoderBase):
     dialect = "acme-chat"
     provider = "acme"
     framing = JsonLines
+    usage_table = UsageTable(counts={"input_tokens": "input", "output_tokens": "output"})
     lives = None
     """Id of the run, if it lives at the provider."""
 
@@ -35,6 +36,9 @@ class Scripted(DecoderBase):
 
     def on_say(self, text):
         self.recorder.text(text)
+
+    def on_count(self, usage):
+        self.note_usage(usage)
 
     def on_think(self, text):
         self.recorder.reasoning(text)

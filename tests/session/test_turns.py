@@ -178,11 +178,12 @@ def test_a_stop_while_the_model_answers(here):
 
 def test_a_stop_keeps_the_text_that_is_received_here():
     """
-    `Turns.stop` ends the turn through the session that receives the answer; another object of it has only checkpoints.
+    So does its usage: `Turns.stop` ends the turn through the session that receives the answer; another object of it has
+    only checkpoints.
     """
 
     async def main():
-        store, client = MemoryStore(), SlowProvider(silent(line(say="Hel"), line(say="lo")))
+        store, client = MemoryStore(), SlowProvider(silent(line(count={"input": 26}), line(say="Hel"), line(say="lo")))
         async with Turns(store, app(client), client=client, **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Hi")
@@ -191,7 +192,9 @@ def test_a_stop_keeps_the_text_that_is_received_here():
             other = await Session.open(store, "s1")
             await turns.stop(other)
 
-            assert ("Hello", "cancelled") == (other.transcript.last.text, other.transcript.last.error.kind)
+            last = other.transcript.last
+            assert ("Hello", "cancelled", 26) == (last.text, last.error.kind, last.usage.input_tokens)
+            assert last.usage.details["partial"]
             assert other.transcript == fold(store.read("s1"))
 
     run(main())

@@ -218,6 +218,32 @@ def test_answers_for_a_call_that_waits(name, more, outcome):
     run(main())
 
 
+def test_a_call_that_runs_is_not_denied():
+    """
+    The answer of another tab comes too late: what the tool does may cost money, and is in the log.
+    """
+
+    async def main():
+        go = asyncio.Event()
+
+        async def tool(_run):
+            await go.wait()
+            return "rain"
+
+        async with chat(ASKS, HELLO, tool=tool, asks=lambda _call: True) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            call = await waiting(app)
+            await app.ada.post("/sessions/s1/approve", call)
+            await waiting(app, lambda call: call.attempt)
+            answer = await app.ada.post("/sessions/s1/deny", call)
+            go.set()
+            transcript = await settled(app)
+
+            assert (409, "success") == (answer.status, transcript.messages[1].tool_calls[0].status)
+
+    run(main())
+
+
 def test_a_call_that_nobody_asked_about():
     """
     A call is neither approved nor denied before the app asks for it, nor one that does not exist.

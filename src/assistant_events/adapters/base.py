@@ -284,6 +284,13 @@ class DecoderBase(FrameReader):
         """
         return self._current_message()
 
+    @property
+    def usage_so_far(self) -> Usage | None:
+        """The tokens that the step has counted, marked as partial; `None` before it has counted any, and at its end."""
+        self.catch_up()
+        usage = None if self.recorder.terminal else self.facts().get("usage")
+        return None if usage is None else attrs.evolve(usage, details={**usage.details, "partial": True})
+
     # -- for authors of adapters
 
     def resource_events(self, resource: Fields) -> Iterable[Fields]:

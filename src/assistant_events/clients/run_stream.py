@@ -12,7 +12,7 @@ from assistant_events.clients.run_driver import RunDriver
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind, Usage
 
 
 @final
@@ -52,6 +52,11 @@ class RunStream(AsyncIterator[Event]):
     def message(self) -> AssistantMessage | None:
         """The message so far, including what it had before it was taken up again; `None` before its first event."""
         return self._driver.decoder.message
+
+    @property
+    def usage_so_far(self) -> Usage | None:
+        """See `DecoderBase.usage_so_far`."""
+        return self._driver.decoder.usage_so_far
 
     @property
     def request(self) -> Fields:

@@ -18,7 +18,7 @@ from assistant_events.clients.run_stream import RunStream
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo
+from assistant_events.values import ErrorInfo, Usage
 
 _T = TypeVar("_T")
 
@@ -118,6 +118,11 @@ class SyncRunStream(Iterator[Event]):
     def message(self) -> AssistantMessage | None:
         """See `RunStream.message`."""
         return self._background.call(lambda: self.run.message)
+
+    @property
+    def usage_so_far(self) -> Usage | None:
+        """See `DecoderBase.usage_so_far`."""
+        return self._background.call(lambda: self.run.usage_so_far)
 
     def read(self) -> list[Event]:
         """See `RunStream.read`; raises `StopIteration` at the end."""

@@ -258,7 +258,15 @@ class ToolPart(validators.Extensible):
         return ToolApproved(message_id=self.message_id, call_id=self.call_id)
 
     def deny(self, reason: str = "The user denied this call.") -> ToolFailed:
-        """Return the event that answers this call with an error of kind `tool-denied`, which the model reads."""
+        """
+        Return the event that answers this call with an error of kind `tool-denied`, which the model reads.
+
+        Raises:
+            LocalProtocolError: The call was approved or started: it may run, or have run.
+        """
+        if self.approval is ApprovalStatus.APPROVED or self.attempt:
+            done = "started" if self.attempt else "approved"
+            raise LocalProtocolError(f"call {self.call_id!r} cannot be denied: it was {done}")
         return self.fail(ErrorInfo(kind=ErrorKind.TOOL_DENIED, message=reason))
 
     def start(self) -> ToolStarted:

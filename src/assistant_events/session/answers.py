@@ -15,7 +15,7 @@ from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Message, MessageStatus
-from assistant_events.values import ErrorInfo, FinishReason
+from assistant_events.values import ErrorInfo, FinishReason, Usage
 from assistant_events.values.credentials import traceback_text
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
@@ -112,6 +112,12 @@ class Source:
     def after(self) -> str | None:
         """Name of the message that the answer comes after."""
         return None if self.last is None else self.last.id
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the provider has counted so far; `None` where it is not known."""
+        usage = getattr(self.decoder or self.answer, "usage_so_far", None)
+        return usage if isinstance(usage, Usage) else None
 
     @property
     def target(self) -> object:

@@ -33,7 +33,7 @@ from assistant_events.session.options import CHECKPOINT_S, Meta, Records, Sessio
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
-from assistant_events.session.stopping import cancellation, stop_run
+from assistant_events.session.stopping import stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
 from assistant_events.values import ContentInput
@@ -556,7 +556,7 @@ class Core(ABC, Generic[StreamT]):
         self._projection.extend(pieces)
         runs = [self.transcript.answer(left.message_id) for left in self.transcript.unfinished() if left.run]
         received, name = self._receivers.message_ids, self.new_id()
-        return received, await self._append(lambda: cancellation(self.transcript, name, client), meta, names=()), runs
+        return received, await self._append(lambda: self._receivers.cancellation(name, client), meta, names=()), runs
 
     async def _reconcile(self, meta: Meta, *, abandon_calls: bool, abandon_runs: bool) -> Records:
         """Close abandoned messages, except those that this session receives."""

@@ -16,9 +16,9 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.events import is_durable
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import AssistantMessage, Message, MessageStatus, UserMessage
-from assistant_events.session.answers import BYTES, Source
+from assistant_events.session.answers import BYTES, Client, Source
 from assistant_events.session.projection import KEPT, Batch, Projection
-from assistant_events.session.stopping import is_cancelled
+from assistant_events.session.stopping import cancellation, is_cancelled
 from assistant_events.session.transport_errors import abortion, transport_error
 from assistant_events.stores.checkpoints import open_deltas
 from assistant_events.stores.contract import StoredEvent
@@ -374,6 +374,14 @@ class Receivers:
         receiver = StreamReceiver(self.projection, source, sole=sole)
         self._all.add(receiver)
         return receiver
+
+    def cancellation(self, name: str, client: Client | None) -> list[ev.DurableEvent]:
+        """Return the events of `cancellation`, with the usage so far of what is received here."""
+        usages = {one.source.answer.message_id: one.source.usage for one in self._all if one.active}
+        return [
+            attrs.evolve(event, usage=usages.get(event.message_id)) if isinstance(event, ev.StepFailed) else event
+            for event in cancellation(self.projection.transcript, name, client)
+        ]
 
     def leave(self, receiver: StreamReceiver) -> None:
         """End receiving; what could not be stored is kept."""
