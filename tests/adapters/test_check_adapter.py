@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from assistant_events import TextDelta
+from assistant_events import ErrorInfo, TextDelta
 from assistant_events.adapters import DecoderBase, Dialect, JsonLines
 from assistant_events.adapters.json_fields import string
 from assistant_events.history import Policy
@@ -77,23 +77,29 @@ class Counts(Sound):
     """
 
     def on_text(self, text):
-        self.count = getattr(self, "count", 0) + 1
-        self.recorder.text(f"{self.count}{text}")
+        if text:
+            self.count = getattr(self, "count", 0) + 1
+            self.recorder.text(f"{self.count}{text}")
 
 
 class EndsWithBody(Sound):
     """
-    Has no last frame: the end of the body is the end of the answer, unless the body was cut.
+    Has no last frame: behind a reason the end of the body is the end of the answer, unless the body was cut.
     """
 
+    def on_begin(self):
+        self.reason = None
+
     def on_event(self, event):
-        if "end" not in event:
+        if "end" in event:
+            self.reason = string(event, "end")
+        else:
             super().on_event(event)
 
     def on_close(self, error):
-        if error is None:
+        if error is None and self.reason:
             self.ensure_started()
-            self.finish_step("stop", "done")
+            self.finish_step("stop", self.reason)
 
 
 class EndsWithoutAWord(EndsWithBody):
@@ -107,13 +113,38 @@ class EndsWithoutAWord(EndsWithBody):
             self.finish_step("stop")
 
 
+class InventsAReason(EndsWithBody):
+    """
+    Has a reason of its own where the provider gave none.
+    """
+
+    def on_close(self, error):
+        self.reason = self.reason or "complete"
+        super().on_close(error)
+
+
 class EndsWhenCut(EndsWithBody):
     """
     Takes a cut for the end of the body.
     """
 
     def on_close(self, error):
-        super().on_close(None)
+        if error is not None and self.recorder.started:
+            self.finish_step("stop", self.reason)
+        else:
+            super().on_close(error)
+
+
+class FailsAtTheUnknown(Sound):
+    """
+    Takes an event of tomorrow for an error.
+    """
+
+    def on_event(self, event):
+        if event.keys().isdisjoint(("text", "call", "end")):
+            self.fail_step(ErrorInfo(kind="protocol", message="strange"))
+        else:
+            super().on_event(event)
 
 
 NUMBERS = itertools.count()
@@ -200,7 +231,9 @@ DEFECTS = {
     Illegal: "out of place",
     Loses: "what came before the cut is not kept",
     Counts: "not the transcript of the uncut stream",
-    EndsWhenCut: "the step is complete, and not as in the whole stream",
+    EndsWhenCut: "the step is complete, and not as in the whole stream|not the transcript of the uncut stream",
+    InventsAReason: "without a finish reason of the provider the step is complete",
+    FailsAtTheUnknown: "a frame of an unknown type at byte",
     Unsteady: "the same bytes give other events",
     Chunky: "other|another",
     Stranger: "events of message ['other'], expected 'a1' or its hops",

@@ -443,6 +443,48 @@ def keeps_its_argument(transcript, body, **how):
     return DIALECT.encoder(transcript, body, **how)
 
 
+def of_own_answers(message):
+    """
+    Write a document, for which all parts have the number of a block.
+    """
+    for part in message.parts:
+        _ = part.state["i"]
+    return DIALECT.emit_resource(message)
+
+
+def first_answer(messages):
+    """
+    Leave out the answers without calls of a conversation of several turns.
+    """
+    if sum(message["role"] == "assistant" for message in messages) < 4:
+        return messages
+    answers = [
+        message
+        for message in messages
+        if message["role"] == "assistant" and all(block["type"] == "text" for block in message["content"])
+    ]
+    return [message for message in messages if message not in answers]
+
+
+def results_last(messages):
+    """
+    Put all results of a conversation of several turns behind it.
+    """
+    if sum(message["role"] == "assistant" for message in messages) < 4:
+        return messages
+    results = [message for message in messages if any(block["type"] == "tool_result" for block in message["content"])]
+    return [*[message for message in messages if message not in results], *results]
+
+
+def printed(block):
+    """
+    Write the JSON of a result as Python prints it.
+    """
+    content = block.get("content")
+    is_json = block["type"] == "tool_result" and isinstance(content, str) and content.startswith('{"seen"')
+    return [{**block, "content": f"JsonObject({content})"} if is_json else block]
+
+
 class MarksNoFailures(AnthropicMessagesEncoder):
     def result_item(self, call, content, *, failed):
         return super().result_item(call, content, failed=False)
@@ -672,6 +714,30 @@ WAYS_BACK = {
     ),
     "14 an empty document": ({"emit_resource": without_content}, "read from its document the answer has other text"),
     "a document without usage": ({"emit_resource": without_usage}, "read from its document the answer has other usage"),
+    "a document of a failure that shows none": (
+        {"emit_resource": lambda message: DIALECT.emit_resource(attrs.evolve(message, error=None, status="completed"))},
+        "the document of an answer that failed is read as one that has not",
+    ),
+    "a document of the own answers alone": (
+        {"emit_resource": of_own_answers},
+        "answer with .*: emit_resource raised KeyError",
+    ),
+    "an encoder of the first answer": (
+        {"encoder": encoding(first_answer)},
+        "a conversation of 3 turns: 'answer first' is in the request 0 times, expected once",
+    ),
+    "an encoder with results at the end": (
+        {"encoder": encoding(results_last)},
+        "a conversation of 3 turns: .* is not in the request behind",
+    ),
+    "an encoder that prints JSON": (
+        {"encoder": each_block(printed)},
+        "JSON of a result is in the request as Python prints it",
+    ),
+    "an HTTP error without a status": (
+        {"http_error": lambda *response: attrs.evolve(DIALECT.http_error(*response), status=None)},
+        r"http_error\(400, \{\}, b''\) has the status None",
+    ),
     "a document that raises": ({"emit_resource": raises}, "writing and reading the document raised KeyError"),
     "documents that are not its own": (
         {"decode_resource": reads_only_its_own},

@@ -116,7 +116,8 @@ class Dialect:
     Raises:
         TypeError: The encoder is a class and not its `encode`, or the emitter's class names no decoder.
 
-        ValueError: Classes of the dialect contradict each other, or its name: in `dialect`, `item_key` or `policy`.
+        ValueError: Classes of the dialect contradict each other, or its name: in `dialect`, `provider`, `item_key` or
+            `policy`.
     """
 
     name: str
@@ -144,6 +145,9 @@ class Dialect:
             named = getattr(part, "dialect", self.name)
             if named != self.name:
                 raise ValueError(f"{getattr(part, '__name__', part)}.dialect: expected {self.name!r}, got {named!r}")
+        providers = {named for part in (self.decoder, encoder) if (named := getattr(part, "provider", None))}
+        if len(providers) > 1:
+            raise ValueError(f"provider: expected one of decoder and encoder, got {' and '.join(sorted(providers))}")
         item_key = getattr(self.decoder, "item_key", None)
         if item_key not in (None, self.policy.item_key) and self.policy is not DEFAULT_POLICY:
             raise ValueError(

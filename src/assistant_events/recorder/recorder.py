@@ -268,7 +268,8 @@ class Recorder(Delivery):
 
             citations: Sources, in code points of the text; added to those that were kept before.
 
-            details: Facts that are never sent back.
+            details: Facts that are never sent back; each replaces the one of its name. What comes in pieces, as do log
+                probabilities, is collected by the adapter and kept once, at the end and in `on_failing`.
         """
         self._require_running()
         known = as_state(state)

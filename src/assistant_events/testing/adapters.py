@@ -21,7 +21,7 @@ from assistant_events.converters import dumps, loads
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import EVENT_TYPES, Event
 from assistant_events.reducer import find_problems, fold, reconcile
-from assistant_events.testing import conservation, exactness, foreign, round_trips
+from assistant_events.testing import conservation, conversations, exactness, foreign, round_trips
 from assistant_events.testing.mutations import mutated
 from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame, require
 from assistant_events.values import FinishReason
@@ -73,15 +73,17 @@ def check_adapter(
       body that ends early completes nothing without a finish reason; counts that are not the last ones are `partial`.
     - A stream that is cut anywhere and rejoined gives the transcript of the uncut one: in the same decoder, in a new
       one from all events, from the durable ones, and after the message was closed.
-    - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
+    - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other;
+      a frame of an unknown type changes neither its parts nor its end.
     - So do damaged streams, damaged between frames and inside of them; nothing follows an end; feeding after `close`
       raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
     - One frame more costs the same after 100 as after 1,000 of its kind, and the fast path takes no more than it may
       when frames are repeated.
     - Requests have each text of the result of every call, once and behind its call, and each state that the policy lets
-      go, once, and show which calls have failed (`marks_failures`); the emitter's stream and the document are read as
-      the same answer, with its sources, results and details; histories of other providers, strange documents and HTTP
-      errors never raise.
+      go, not more often than the conversation, and show which calls have failed (`marks_failures`); several turns are
+      sent in their order; the emitter's stream and the document are read as the same answer, with its sources, results
+      and details, and the document of a cut answer as one that failed; histories of other providers, strange documents
+      and HTTP errors never raise.
     - An HTTP error has the sentence of its body; one that may pass can be retried, after the time that it names, and
       one that cannot pass may not; `detect` knows no other dialect that is installed.
 
@@ -121,6 +123,7 @@ def check_adapter(
     conservation.check_nothing_shared(trials)
     for trial in trials if any(map(exactness.mixes_items, trials)) else ():
         trial.check(exactness.check_interleaving)
+    conversations.check_conversation(dialect, request)
     foreign.check_foreign_histories(dialect, request)
     foreign.check_foreign_streams(dialect)
     foreign.check_strange_documents(dialect)
@@ -194,11 +197,11 @@ class Trial(Sample):
             f"{self.name}: a decoder that came to the end of the answer returns events when it is fed again",
         )
         events += decoder.close()
+        require(events == self.events, f"{self.name}: the same bytes give other events the second time")
         require(
             events == self.decode([self.body], fast=False),
             f"{self.name}: without the fast path the same bytes give other events",
         )
-        require(events == self.events, f"{self.name}: the same bytes give other events the second time")
         self._check_ended(decoder, "")
         self.check_events(events, "")
         again = [loads(dumps(event), EVENT_TYPES[event.type]) for event in events if event.durable]
@@ -342,6 +345,21 @@ class Trial(Sample):
             raise AssertionError(f"{self.name}{where}: raised {error!r}") from error
         self._check_ended(decoder, where)
         self.check_events(events, where)
+        require(
+            events == self.decode([damaged]), f"{self.name}{where}: the same bytes give other events the second time"
+        )
+
+    def check_unknown_frames(self) -> None:
+        """Insert a frame of an unknown type: the answer has the same parts and the same end."""
+        framing = self.decoder().framing
+        strange = framing.frame("x-check", {"type": "x-check", "x_check": "of tomorrow"})
+        for at in {frame.end for frame in (*self.frames[:1], *self.frames[len(self.frames) // 2 :][:1])}:
+            body = self.body[:at] + strange + self.body[at:]
+            found = self._copy(f"{self.name}, with a frame of an unknown type at byte {at}", body)
+            require(
+                list(map(_heard, found.answers)) == list(map(_heard, self.answers)),
+                f"{found.name}: the answer has another end or other parts",
+            )
 
     # -- inside
 
@@ -470,6 +488,7 @@ def _check_damaged(trial: Trial) -> None:
 _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     Trial.check_whole,
     Trial.check_detection,
+    Trial.check_unknown_frames,
     conservation.check_nothing_lost,
     conservation.check_numbers,
     conservation.check_places,
@@ -489,6 +508,7 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
 """What is tried on each stream, the fastest first."""
 
 _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
+    round_trips.check_failed_resource,
     round_trips.check_emitted_answer,
     Trial.check_checksums,
     Trial.check_repeats,
@@ -497,6 +517,10 @@ _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     Trial.check_fast_path,
 )
 """What is tried after everything else, because it decodes each stream many times."""
+
+
+def _heard(message: msg.AssistantMessage) -> object:
+    return message.status, message.finish_reason, message.parts
 
 
 def _shown(body: bytes) -> str:

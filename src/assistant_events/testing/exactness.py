@@ -130,7 +130,7 @@ def check_early_ends(sample: Sample) -> None:
         if isinstance(last, msg.AssistantMessage) and len(transcript.messages) == len(sample.transcript.messages):
             require(
                 last.status is not msg.MessageStatus.COMPLETED
-                or last.raw_finish_reason is not None
+                or (last.raw_finish_reason or "\0").encode() in sample.body[: frame.end]
                 or _size(transcript) >= whole,
                 f"{sample.name}: the body ends at byte {frame.end}, before the end of the answer, and without a finish "
                 "reason of the provider the step is complete",

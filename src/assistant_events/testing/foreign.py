@@ -13,8 +13,9 @@ from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.dialect import Dialect, dialect_names, load_dialect
 from assistant_events.events import Event
+from assistant_events.recorder import Recorder
 from assistant_events.reducer import find_problems, fold, reconcile
-from assistant_events.testing.builders import Call, answer, compaction, error, prompt
+from assistant_events.testing.builders import Call, answer, compaction, error, origin, prompt
 from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
 from assistant_events.testing.sample import MESSAGE_ID, Sample, leaves, require, strings
 
@@ -83,6 +84,14 @@ def check_foreign_streams(dialect: Dialect) -> None:
         where = f"{dialect.name}, answer with {name}"
         body = emitted(dialect.emitter(), events, where)
         _check_legal(Sample(dialect, f"{where}, written by the emitter", body).events, where)
+        write = dialect.emit_resource
+        if write is None:
+            continue
+        for message in [each for each in fold(events).messages if isinstance(each, msg.AssistantMessage)]:
+            try:
+                json.dumps(write(message))
+            except Exception as failure:
+                raise AssertionError(f"{where}: emit_resource raised {failure!r}") from failure
 
 
 def _histories() -> Iterator[tuple[str, list[Event]]]:
@@ -113,6 +122,9 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
         "reasoning alone",
         [*prompt_events("u1"), *answer(reasoning="hm", reasoning_state=state), *prompt_events("u2")],
     )
+    recorder = Recorder("a1")
+    kept = [*recorder.start(origin()), *recorder.opaque({"block": {"type": "of another", **state}}, "x")]
+    yield "an opaque item", [*prompt_events("u1"), *kept, *recorder.finish("stop"), *prompt_events("u2")]
     yield "an empty answer", [*prompt_events("u1"), *answer(), *prompt_events("u2")]
     yield "a failed answer", [*prompt_events("u1"), *answer("half", error=error()), *prompt_events("u2")]
     yield "a pause", [*prompt_events("u1"), *answer("wait", finish_reason=v.FinishReason.PAUSE)]
@@ -196,6 +208,7 @@ def check_http_error(dialect: Dialect) -> None:
         found = read(status, {}, b"")
         where = f"{dialect.name}: http_error({status}, {{}}, b'')"
         require(found.retryable is not True, f"{where} can be retried: the same request is refused again")
+        require(found.status == status, f"{where} has the status {found.status}")
     for status in (429, 503):
         found = read(status, {"retry-after": "7"}, b"")
         where = f'{dialect.name}: http_error({status}, {{"retry-after": "7"}}, b"")'

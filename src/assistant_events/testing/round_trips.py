@@ -22,6 +22,7 @@ from assistant_events.history import Drop, DropReason, select
 from assistant_events.reducer import fold
 from assistant_events.testing.builders import error, prompt
 from assistant_events.testing.sample import (
+    CUT,
     MESSAGE_ID,
     Sample,
     leaves,
@@ -419,6 +420,21 @@ def check_resource(sample: Sample) -> None:
     kept = "\x00".join(strings(json.loads(dumps(message))))
     lost = [text for part in answers[0].parts for _, text in opaque_strings(part, _OPAQUE) if text not in kept]
     require(not lost, f"{sample.name}: the document of the answer has lost the state {lost[:1]}")
+
+
+def check_failed_resource(sample: Sample) -> None:
+    """Write the document of the sample's answer as it is when its stream is cut: it is not read as a whole answer."""
+    write, read = sample.dialect.emit_resource, sample.dialect.decode_resource
+    cut = fold(sample.decode([sample.body[: len(sample.body) // 2]], error=CUT)).last
+    if read is None or write is None or not isinstance(cut, msg.AssistantMessage) or cut.error is None:
+        return
+    document = write(cut)
+    found = fold(read(document, MESSAGE_ID, request=sample.request)).last
+    assert isinstance(found, msg.AssistantMessage)
+    require(
+        found.status is not msg.MessageStatus.COMPLETED,
+        f"{sample.name}: the document of an answer that failed is read as one that has not: {document!r:.300}",
+    )
 
 
 def check_emitted_answer(sample: Sample) -> None:

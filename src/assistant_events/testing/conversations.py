@@ -1,0 +1,54 @@
+"""A conversation of several turns with the own model: each text, call and result is sent once, and in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Final
+
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.events import Event
+from assistant_events.testing.builders import Call, answer, prompt
+from assistant_events.testing.round_trips import app_body, encode_twice
+from assistant_events.testing.sample import MESSAGE_ID, Sample, require, strings
+
+_TURNS: Final = ("first", "second", "third")
+_CALLS: Final = ("a", "b")
+_END: Final = "prompt at the end"
+
+_PRINTED: Final = ("JsonObject(", "State(")
+"""Beginnings of what Python prints of JSON values."""
+
+
+def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
+    """Send several turns, each with two calls at a time: all of it is in the request once, and in its order."""
+    # Any: the body of a request, as the app has it.
+    encode = dialect.encoder
+    if encode is None:
+        return
+    sample = Sample(dialect, f"{dialect.name}, a conversation of {len(_TURNS)} turns", b"", request=request)
+    body = app_body(sample)
+    origin = dialect.decoder(MESSAGE_ID, request=body).origin()
+    events: list[Event] = []
+    for turn in _TURNS:
+        calls = [Call(f"look_up_{turn}_{at}", {"at": at}, output={"seen": f"seen {turn} {at}"}) for at in _CALLS]
+        events += [
+            prompt(f"prompt {turn}", message_id=f"u-{turn}"),
+            *answer(f"asked {turn}", calls=calls, origin=origin, message_id=f"a-{turn}"),
+            *answer(f"answer {turn}", origin=origin, message_id=f"b-{turn}"),
+        ]
+    events.append(prompt(_END, message_id="u-end"))
+    found = encode_twice(sample, encode, events, body, provider=origin.provider, mode="full")
+    texts = "\x00".join(strings(found.body))
+    said: list[str] = []
+    for turn in _TURNS:
+        said += [f"prompt {turn}", f"asked {turn}", *[f"seen {turn} {at}" for at in _CALLS], f"answer {turn}"]
+    for text in said:
+        count = texts.count(text)
+        require(count == 1, f"{sample.name}: {text!r} is in the request {count} times, expected once")
+    names = [f"look_up_{turn}_{at}" for turn in _TURNS for at in _CALLS]
+    for before, after in (*pairwise([*said, _END]), *pairwise(names)):
+        is_behind = -1 < texts.find(before) < texts.find(after)
+        require(is_behind, f"{sample.name}: {after!r} is not in the request behind {before!r}")
+    printed = [each for each in _PRINTED if each in texts]
+    require(not printed, f"{sample.name}: JSON of a result is in the request as Python prints it: {printed}")
