@@ -96,8 +96,8 @@ class StreamedCalls:
 
         Another id at the same index is another call, as Ollama and others number all calls 0. Without a name it is so
         only behind a whole input: vLLM and Poolside have been seen with an id for each piece. Behind a whole input
-        another name is another call, whatever its id, and without ids any name is, as Gemini's compatible endpoint
-        numbers all calls 0, too.
+        another name is another call, whatever its id, and so is any name behind a call without one, as Gemini's
+        compatible endpoint numbers all calls 0, too.
         """
         call = self._at.get(index)
         known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
@@ -106,7 +106,7 @@ class StreamedCalls:
             is_other = is_other or (ident not in (None, known) and (bool(name) or self._is_whole(call)))
         else:
             is_named = bool(name) and has_name
-            is_other = is_named and (index is None or (ident is None and self._is_next(call, name, text)))
+            is_other = is_named and (index is None or self._is_next(call, name, text))
         if call is None or is_other:
             call = self._at[index] = self._at[None] = len(self._ids)
             self._ids.append(ident)

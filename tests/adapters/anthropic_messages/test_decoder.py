@@ -855,3 +855,71 @@ def test_the_model_of_a_fallback():
     The service has begun with another one: the official client, too, names the message after the last (2.12).
     """
     assert {"served_model": "b"} == message(SAMPLES["fallback"]).details
+
+
+FALLBACK = {"type": "fallback", "to": {"model": "b"}}
+CONNECTOR = {"type": "connector_text", "text": "So it went"}
+
+
+ODD = {
+    "text of an unknown block without a stop": (
+        stream(M(), B(0, "connector_text", text="So "), T(0, "it went"), K(), END),
+        [("opaque", {"block": CONNECTOR})],
+        [0],
+    ),
+    "a delta behind the end of another block": (
+        answer(*text(0, "a"), T(1, "b"), X(1)),
+        [("text", "a", {}), ("text", "b", {})],
+        [0, 1],
+    ),
+    "a second block at one index": (
+        answer(*text(0, "a"), *tool(1), *text(0, "b")),
+        [("text", "a", {}), call(), ("text", "b", {})],
+        [0, 1, 2],
+    ),
+    "text behind an opaque block that has ended": (
+        answer(B(0, "container_upload", file_id="f"), X(0), T(0, "late")),
+        [("opaque", {"block": {"type": "container_upload", "file_id": "f"}}), ("text", "late", {})],
+        [0, 1],
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "expected", "numbers"), ODD.values(), ids=ODD)
+def test_blocks_out_of_the_usual(body, expected, numbers):
+    """
+    Nothing is lost, and each block has a number of its own, by which parts go back together.
+    """
+    assert expected == parts(body)
+    assert numbers == [part.state["i"] for part in message(body).parts]
+
+
+def test_a_call_whose_start_comes_late_before_a_fallback():
+    """
+    The start gives it its id, by which it fails as replaced.
+    """
+    late = [J(0, '{"a":'), B(0, "tool_use", id="toolu_1", name="f", input={}), J(0, "1}"), X(0)]
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(answer(*late, B(1, **FALLBACK), X(1), *text(2, "b")))
+
+    assert (None, ["no-result"]) == (decoder.failure, [each.error.kind for each in decoder.message.tool_calls])
+
+
+def test_a_call_of_the_provider_before_a_fallback():
+    """
+    It has its result, and nothing else to note.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(answer(*tool(0, **SERVER), *result(1), B(2, **FALLBACK), X(2), *text(3, "b")))
+
+    assert [] == decoder.notes
+
+
+def test_the_last_of_what_comes_twice():
+    """
+    The container and the stop reason that come last count.
+    """
+    body = stream(M(container={"id": "c1"}), *text(0, "a"), K("end_turn", container={"id": "c2"}), K("max_tokens"), END)
+    found = message(body)
+
+    assert ("c2", FinishReason.LENGTH) == (found.state["container"], found.finish_reason)

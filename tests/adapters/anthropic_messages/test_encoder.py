@@ -931,3 +931,148 @@ def test_a_result_of_another_model():
 
     assert ["tool_use", "tool_result", "text"] == [block["type"] for each in messages[1:] for block in each["content"]]
     assert {(0, "unanswered"), (0, "other-model")} <= set(drops)
+
+
+AND = UserMessage(id="u2", content="And?")
+
+
+def test_sealed_content_of_a_failed_result():
+    """
+    It goes back with the failure.
+    """
+    sealed = [{"type": "web_search_result", "url": "https://u.example", "encrypted_content": "Encrypted"}]
+    body = answer(*tool(0, **SERVER), *result(1, content=sealed, is_error=True), *text(2, "a"))
+    [_, found], _ = encoded(USER, message(body))
+
+    assert sealed == found["content"][1]["content"]
+
+
+def test_what_several_models_have_left_behind():
+    """
+    Everything before the last `fallback` counts, not before the first alone.
+    """
+    body = answer(
+        *(*text(0, "a"), B(1, **FALLBACK), X(1)),
+        *(B(2, "thinking", thinking=""), H(2, "x"), S(2, "EqQB"), X(2)),
+        *(*text(3, "b"), B(4, **FALLBACK), X(4), *text(5, "c")),
+    )
+    [_, found], drops = encoded(USER, message(body))
+
+    assert ["text", "fallback", "text", "fallback", "text"] == [each["type"] for each in found["content"]]
+    assert [2] == [place for place, _ in drops]
+
+
+def test_a_blank_text_before_a_thought():
+    """
+    The thought is not sent at the end of an answer, and what is left of it is blank.
+    """
+    thought = B(1, "thinking", thinking=""), H(1, "x"), S(1, "EqQB"), X(1)
+    messages, drops = encoded(USER, message(answer(*text(0, "\n"), *thought)), AND)
+
+    assert ["user"] == [each["role"] for each in messages]
+    assert [0, 1] == [place for place, _ in drops]
+
+
+def test_a_thought_before_an_empty_text():
+    """
+    An empty text is not sent, so that the thought would be the last block.
+    """
+    thought = B(1, "thinking", thinking=""), H(1, "x"), S(1, "EqQB"), X(1)
+    cited = B(2, "text", text=""), C(2, **CITED), X(2)
+    [_, found, _], drops = encoded(USER, message(answer(*text(0, "a"), *thought, *cited)), AND)
+
+    assert [block("text", text="a")] == found["content"]
+    assert {1, 2} == {place for place, _ in drops}
+
+
+def test_the_caller_of_an_answered_call_of_code():
+    """
+    Behind a prompt the call of the code is not sent, nor is that it was the caller, which is reported.
+    """
+    answered = message(STEP)
+    events = [answered.tool_calls[1].succeed("1")]
+    transcript = fold(events, start=Transcript(messages=(USER, answered)))
+    request = DIALECT.encoder([*transcript, AND], {"model": MODEL, "max_tokens": 9})
+
+    assert [(0, "unanswered"), (1, "unplaced")] == [(drop.part, str(drop.reason)) for drop in request.drops]
+
+
+def test_an_advisor_beside_other_tools():
+    """
+    A tool of the app does not declare it.
+    """
+    advised = answer(
+        *tool(0, "srvtoolu_1", "advisor", "{}", "server_tool_use"),
+        *result(1, content={"type": "advisor_result", "text": "Do."}, type="advisor_tool_result"),
+        *text(2, "Done."),
+    )
+    [_, found], drops = encoded(USER, message(advised), tools=[{"name": "f", "input_schema": {"type": "object"}}])
+
+    assert (["text"], [(0, "unplaced")]) == ([each["type"] for each in found["content"]], drops)
+
+
+def test_a_redacted_thought_where_thoughts_are_wanted():
+    """
+    It is a thought, to which none is added.
+    """
+    body = answer(B(0, "redacted_thinking", data="EqQB"), X(0), *text(1, "a"))
+    decoder = DIALECT.decoder("a1", provider="deepseek", request={"model": MODEL})
+    own = fold(decoder.feed(body) + decoder.close()).last
+    found = DIALECT.encoder([USER, own], {"model": MODEL}, provider="deepseek").body["messages"][1]["content"]
+
+    assert ["redacted_thinking", "text"] == [each["type"] for each in found]
+
+
+def test_one_search_in_two_answers():
+    """
+    The second pair has an id of its own, in the call and in the result.
+    """
+    searched = [*tool(0, **SERVER), *result(1), *text(2, "a")]
+    again = fold(DIALECT.decoder("a2").feed(answer(*searched))).last
+    messages, _ = encoded(USER, message(answer(*searched)), AND, again)
+    call, found, _ = messages[3]["content"]
+
+    assert "srvtoolu_1_2" == call["id"] == found["tool_use_id"]
+
+
+def test_a_search_that_a_pause_leaves_open():
+    """
+    A prompt may follow: the next answer has its result.
+    """
+    paused = message(answer(*text(0, "a"), *tool(1, **SERVER), stop_reason="pause_turn"))
+    [_, found, *_], drops = encoded(USER, paused)
+
+    assert (["text", "server_tool_use"], []) == ([each["type"] for each in found["content"]], drops)
+
+
+def test_a_result_of_a_paused_answer():
+    """
+    It is before the next prompt, in one message with it.
+    """
+    paused = message(answer(*tool(0), stop_reason="pause_turn"))
+    transcript = fold([paused.tool_calls[0].succeed("1")], start=Transcript(messages=(USER, paused)))
+    messages, _ = encoded(*transcript, AND)
+
+    assert ["tool_result", "text"] == [each["type"] for each in messages[-1]["content"]]
+
+
+def test_the_container_of_a_failed_answer():
+    """
+    It may be the reason for the failure.
+    """
+    failed = message(stream(M(container={"id": "c1"}), *text(0, "a"), E()))
+    request = DIALECT.encoder([USER, failed, AND], {"model": MODEL, "max_tokens": 9})
+
+    assert "container" not in request.body
+
+
+def test_a_result_for_a_call_of_the_app():
+    """
+    The next answer answers calls of the provider alone.
+    """
+    paused = message(answer(*tool(0), stop_reason="pause_turn"))
+    decoder = DIALECT.decoder("a2", continues=paused)
+    found = decoder.feed(answer(*result(0, "toolu_1", type="tool_result"), *text(1, "a")))
+
+    assert ["step.started", "opaque.received"] == [event.type for event in found if event.durable][:2]
+    assert "tool.success" not in [event.type for event in found]

@@ -784,3 +784,80 @@ def test_an_input_in_its_start(given):
     start = B(0, toolUse={"toolUseId": "t", "name": "f", "input": given})
 
     assert {"a": 1} == message(answer(start, X(0), reason="tool_use")).tool_calls[0].arguments
+
+
+def test_a_call_of_a_malformed_output():
+    """
+    It is not whole, whatever of it can be read.
+    """
+    call = B(0, toolUse={"toolUseId": "t1", "name": "f"}), J(0, '{"a":1}')
+    [found] = message(stream(M, *call, K("malformed_tool_use"), U())).tool_calls
+
+    assert ("incomplete", None) == (found.input_status, found.input)
+
+
+def test_a_result_for_a_call_of_the_app():
+    """
+    The app answers it: the block is kept raw.
+    """
+    found = message(answer(*tool(0, "t1"), *result(1, {"text": "x"}, id="t1"), reason="tool_use"))
+
+    assert [("called", False), ("opaque", 1)] == [
+        (found.parts[0].status, found.parts[0].settled),
+        (found.parts[1].type, found.parts[1].state["i"]),
+    ]
+
+
+def test_an_empty_signature_behind_the_real_one():
+    """
+    It does not take it away.
+    """
+    [found, _] = message(answer(H(0, "x"), G(0, "S"), G(0, ""), X(0), *text(1, "a"))).parts
+
+    assert "S" == found.state["signature"]
+
+
+def test_redacted_content_behind_the_end_of_its_block():
+    """
+    All of it goes back with the later part.
+    """
+    found = message(answer(R(0, "YWFh"), X(0), R(0, "YmJi"), *text(1, "a")))
+
+    assert "YWFhYmJi" == found.parts[1].state["redactedContent"]
+
+
+def test_redacted_content_without_a_stop():
+    """
+    It is kept at the end of the answer.
+    """
+    found = message(answer(*text(0, "a"), R(1, "YWFh")))
+
+    assert "YWFh" == found.parts[1].state["redactedContent"]
+
+
+def test_an_unknown_delta_inside_of_reasoning():
+    """
+    It is state of the reasoning, whose signature stays with it.
+    """
+    [found, _] = message(answer(H(0, "x"), D(0, news={"a": 1}), G(0, "S"), X(0), *text(1, "a"))).parts
+
+    assert ("x", {"deltas", "signature", "i"}) == (found.text, set(found.state))
+
+
+def test_two_starts_with_text_at_one_index():
+    """
+    Each begins a block.
+    """
+    found = message(answer(B(0, text="a"), X(0), B(0, text="b"), X(0)))
+
+    assert [("a", 0), ("b", 1)] == [(part.text, part.state["i"]) for part in found.parts]
+
+
+def test_a_cited_text_of_several():
+    """
+    All of them are its text.
+    """
+    content = {"citationsContent": {"content": [{"text": "a"}, {"text": "b"}], "citations": []}}
+    found = {**DOCUMENT, "output": {"message": {"role": "assistant", "content": [content]}}}
+
+    assert "ab" == fold(DIALECT.decode_resource(found, "a1")).last.text

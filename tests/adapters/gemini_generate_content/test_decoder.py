@@ -940,3 +940,51 @@ def test_a_default_is_no_end(end):
     A stream with the default of an enum alone was cut.
     """
     assert ErrorKind.INTERRUPTED == message(stream(C([T("a")]), end)).error.kind
+
+
+def test_code_whose_result_has_no_id():
+    """
+    The result is that of the last code, whose id it does not repeat.
+    """
+    [found] = message(answer(X("1", id="x1"), O("1"), T("So."))).tool_calls
+
+    assert ("success", "1") == (found.status, found.output[0].text)
+
+
+def test_an_empty_signature():
+    """
+    It counts as missing: the text goes on.
+    """
+    assert [("text", "ab", {})] == parts(answer(T("a", sig=""), T("b")))
+
+
+def test_a_signature_in_a_later_piece_of_a_call():
+    """
+    It is that of the call.
+    """
+    body = answer(F("f", willContinue=True), {**P("$.a", last=True, stringValue="x"), "thoughtSignature": SIG})
+    [found] = message(body).tool_calls
+
+    assert SIG == found.state["thoughtSignature"]
+
+
+def test_a_piece_that_goes_on_inside():
+    """
+    The flag may be in the piece alone, and not in the call.
+    """
+    pieces = [{"jsonPath": "$.a", "stringValue": "x", "willContinue": True}, {"jsonPath": "$.a", "stringValue": "y"}]
+    first = F("f", partialArgs=pieces[:1])
+    second = {"functionCall": {"partialArgs": pieces[1:]}}
+    [found] = message(answer(first, second)).tool_calls
+
+    assert {"a": "xy"} == found.input
+
+
+def test_a_bare_error_behind_a_stop():
+    """
+    The answer was not whole.
+    """
+    error = json.dumps({"error": {"code": 503, "message": "Busy", "status": "UNAVAILABLE"}}).encode()
+    found = message(stream(C(T("a")), ended("STOP")) + error)
+
+    assert (MessageStatus.FAILED, "overloaded") == (found.status, found.error.kind)

@@ -431,3 +431,13 @@ def test_chaining_is_not_possible():
         DIALECT.encoder(
             [USER, message(SAMPLES["text"]), UserMessage(id="u2", content="b")], {"model": MODEL}, mode="chained"
         )
+
+
+def test_a_failure_whose_output_is_an_object():
+    """
+    It is an error with the output, and not the object, which would be read as a success.
+    """
+    failed = fold(built(calls=[Call("f", {}, error=ErrorInfo(kind="tool", message="broken"), output={"a": 1})])).last
+    contents, _ = encoded(USER, failed)
+
+    assert {"error": 'broken\n{"a":1}'} == contents[-1]["parts"][0]["functionResponse"]["response"]

@@ -1164,3 +1164,75 @@ def test_an_error_without_an_object_of_its_own():
     found = message(stream(T("a"), error))
 
     assert ("a", "too long", 400) == (found.text, found.error.message, found.error.status)
+
+
+def test_another_name_behind_a_call_without_an_id():
+    """
+    Behind a whole input another name begins a call, whatever its id.
+    """
+    calls = message(answer(J('{"a":1}', name="f"), J('{"b":1}', id="c2", name="g"))).tool_calls
+
+    assert [("f", {"a": 1}), ("g", {"b": 1})] == [(each.name, thaw(each.input)) for each in calls]
+
+
+def test_free_texts_of_an_answer_that_was_cut():
+    """
+    The last one may be half of a text; those before it are whole.
+    """
+
+    def custom(index, name, words):
+        written = {"index": index, "id": f"c{index}", "type": "custom", "custom": {"name": name, "input": words}}
+        return D(tool_calls=[written])
+
+    calls = message(answer(custom(0, "f", "one"), custom(1, "g", "two"), finish_reason="length")).tool_calls
+
+    assert [("called", {"input": "one"}), ("failed", None)] == [(each.status, thaw(each.input)) for each in calls]
+
+
+def test_a_free_text_of_two_halves():
+    """
+    It is a text, and not an input that came twice.
+    """
+    custom = {"name": "f", "input": '{"a":1}{"a":1}'}
+    [found] = message(answer(D(tool_calls=[{"index": 0, "id": "c1", "type": "custom", "custom": custom}]))).tool_calls
+
+    assert {"input": '{"a":1}{"a":1}'} == found.input
+
+
+def test_empty_objects_before_an_input():
+    """
+    None of them is shown: the real input may follow.
+    """
+    body = answer(J("{}", id="c1", name="f"), J("{}"), J('{"a":1}'))
+
+    assert ['{"a":1}'] == [event.delta for event in events(body) if event.type == "tool.input.delta"]
+
+
+def test_sound_ends_with_the_answer():
+    """
+    What came of it is a whole medium.
+    """
+    [found] = message(stream(D(audio={"id": "x", "data": "AAAA"}), F(), DONE)).parts
+
+    assert (PartStatus.COMPLETED, b"\0\0\0") == (found.status, found.data)
+
+
+def test_a_refusal_that_was_cut():
+    """
+    The reason of the server says more than the refusal.
+    """
+    assert FinishReason.LENGTH is message(answer(D(refusal="No"), finish_reason="length")).finish_reason
+
+
+def test_a_cache_beside_a_total():
+    """
+    What the total has beyond both sides is the cache, and not output that was not counted.
+    """
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "total_tokens": 20,
+        "prompt_tokens_details": {"cached_tokens": 3, "cache_creation_tokens": 2},
+    }
+
+    assert 5 == message(stream(T("a"), F(), {**HEAD, "choices": [], "usage": usage}, DONE)).usage.output_tokens

@@ -715,3 +715,43 @@ def test_an_image_of_the_answer():
     [kept], _ = sent(SAMPLES["image"], "openrouter")
 
     assert [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}] == kept["images"]
+
+
+def test_a_detail_in_two_pieces_around_a_text():
+    """
+    Pieces of one index are one detail, with the signature of the last.
+    """
+    head = {"type": "reasoning.text", "index": 0}
+    pieces = [
+        D(reasoning_details=[{**head, "text": "a"}]),
+        T("x"),
+        D(reasoning_details=[{**head, "text": "b"} | SIGNED]),
+    ]
+    [found], _ = sent(answer(*pieces), "openrouter")
+
+    assert [{**head, "text": "ab", **SIGNED}] == found["reasoning_details"]
+
+
+def test_a_signed_block_without_text():
+    """
+    Its text goes back with it, which is empty.
+    """
+    sealed = {"type": "thinking", "thinking": "", "signature": "S" * 20}
+    [found], _ = sent(answer(D(thinking_blocks=[sealed]), T("Yes.")), "litellm")
+
+    assert [sealed] == found["thinking_blocks"]
+
+
+def test_a_thought_of_mistral_for_another_model():
+    """
+    Its signature is bound to its model.
+    """
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm", "signature": "S" * 20}]}
+    body = answer(D(content=[thought]), T("Yes."))
+    messages, drops = encoded(USER, of(body, "mistral"), provider="mistral", model="mistral-small")
+
+    assert "S" * 20 not in str(messages)
+    assert (0, "other-model") in drops
+
+
+SIGNED = {"signature": "EqQBCkgIChABGAI"}

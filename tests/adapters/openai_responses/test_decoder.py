@@ -1328,3 +1328,58 @@ def test_a_reasoning_with_two_kinds_of_texts():
     found = message(stream(end=completed(item)))
 
     assert ["Short", "raw thought"] == [part.text for part in found.parts]
+
+
+def test_a_call_whose_input_is_whole_before_a_cut():
+    """
+    Its item has not ended, but all of its arguments have come.
+    """
+    frames = [frame for frame in call(0, '{"a":1}') if frame["type"] != "response.output_item.done"]
+    [found] = message(stream(frames, end=incomplete("max_output_tokens"))).tool_calls
+
+    assert ("called", {"a": 1}) == (found.status, found.input)
+
+
+def test_programs_whose_outputs_change_places():
+    """
+    An output belongs to the call with its id.
+    """
+    first, second = ({**PROGRAM, "id": f"prog_{at}", "call_id": f"call_{at}"} for at in (0, 1))
+    outputs = [
+        {**PROGRAM_OUTPUT, "id": f"out_{at}", "call_id": f"call_{at}", "result": word}
+        for at, word in ((1, "one"), (0, "zero"))
+    ]
+    body = stream(*[hosted(at, **item) for at, item in enumerate([first, second, *outputs])])
+
+    assert ["zero", "one"] == [call.output[0].text for call in message(body).tool_calls]
+
+
+def test_the_parameter_of_a_flat_error():
+    """
+    It is a fact of the error.
+    """
+    found = message(body(created(), {"type": "error", "code": "x", "message": "No", "param": "input"}))
+
+    assert {"param": "input"} == found.error.details
+
+
+def test_a_second_message_at_an_index_behind_an_open_one():
+    """
+    Another id is another message, as long as the first has one.
+    """
+    first = [added(0, id="msg_1", type="message", role="assistant", content=[]), delta("output_text", 0, "a")]
+    second = done(1, id="msg_2", type="message", role="assistant", content=[output_text("b")], status="completed")
+    found = message(body(created(), *first, second, completed()))
+
+    assert [("a", 0), ("b", 1)] == [(part.text, part.state["i"]) for part in found.parts if part.text]
+    assert "msg_2" in [part.state.get("item_id") for part in found.parts]
+
+
+def test_a_search_of_tools_without_its_execution():
+    """
+    The service runs it.
+    """
+    search = {key: value for key, value in TOOL_SEARCH.items() if key != "execution"}
+    [found] = message(stream(hosted(0, **search))).tool_calls
+
+    assert found.provider_executed

@@ -9,7 +9,7 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DropReason
 from assistant_events.testing import Call
 from assistant_events.testing import answer as built
-from assistant_events.values import ErrorInfo, JsonContent, MediaContent, TextContent, thaw
+from assistant_events.values import Citation, ErrorInfo, JsonContent, MediaContent, TextContent, thaw
 
 from .notation import (
     DIALECT,
@@ -808,3 +808,64 @@ def test_histories_of_other_providers():
     ] == items[:3]
     assert "c_1_2" == items[4]["call_id"] == items[5]["call_id"]
     assert thaw(fold(events).messages[0].parts[0].state) == {}
+
+
+def test_the_status_of_a_message_that_was_cut():
+    """
+    It is that of the service.
+    """
+    item = {"id": "msg_1", "type": "message", "role": "assistant", "content": [output_text("So")]}
+    items, _ = sent(stream(hosted(0, **item, status="incomplete"), end=incomplete("max_output_tokens")))
+
+    assert "incomplete" == items[0]["status"]
+
+
+def test_the_last_of_several_screenshots():
+    """
+    A result of the computer has one, what it shows at last.
+    """
+    answer = own(stream(hosted(0, **COMPUTER)))
+    shots = [MediaContent(data=data, media_type="image/png") for data in (b"a", b"b")]
+    transcript = fold([answer.pending_tool_calls[0].succeed(shots)], start=fold_of(USER, answer))
+    items = DIALECT.encoder(transcript, {"model": MODEL}, mode="full").body["input"]
+
+    assert items[-1]["output"]["image_url"].endswith("Yg==")
+
+
+def test_a_long_id_of_a_call_with_free_text():
+    """
+    It is not sent, as that of a function is not.
+    """
+    items, _ = sent(stream(hosted(0, **{**CUSTOM, "id": "c" * 65})))
+
+    assert "id" not in items[0]
+
+
+def test_a_shell_call_that_failed():
+    """
+    Its exit code says so.
+    """
+    answer = own(stream(hosted(0, **{**SHELL, "environment": {"type": "local"}})))
+    failed = [answer.pending_tool_calls[0].fail("no")]
+    items = DIALECT.encoder(fold(failed, start=fold_of(USER, answer)), {"model": MODEL}, mode="full").body["input"]
+
+    assert {"type": "exit", "exit_code": 1} == items[-1]["output"][0]["outcome"]
+
+
+def test_a_call_with_free_text_whose_ids_are_equal():
+    """
+    The id of the call is required beside that of the item.
+    """
+    items, _ = sent(stream(hosted(0, **{**CUSTOM, "id": "call_1", "call_id": "call_1"})))
+
+    assert "call_1" == items[0]["call_id"]
+
+
+def test_the_sources_of_others_in_a_document():
+    """
+    A text of another provider is written with its sources.
+    """
+    cited = Citation(url="https://a.example", title="A", start=0, end=2)
+    [part] = DIALECT.emit_resource(fold(built("Hi", citations=[cited])).last)["output"][0]["content"]
+
+    assert ["https://a.example"] == [each["url"] for each in part["annotations"]]
