@@ -32,6 +32,7 @@ from assistant_events.messages import (
     ToolPart,
     UserMessage,
 )
+from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
 from assistant_events.testing import Call, answer, compaction, error, prompt
 from assistant_events.values import ErrorKind, JsonObject, Origin, RemoteRun, State
@@ -889,3 +890,18 @@ def test_what_platforms_share():
     assert [(place, DropReason.OTHER_PROVIDER, place > 2) for place in range(5)] == [
         (drop.part, drop.reason, drop.whole) for drop in selection.drops if drop.part is not None
     ]
+
+
+def test_a_medium_of_a_message_that_runs():
+    """
+    Half of it is not sent, and reported.
+    """
+    recorder = Recorder("a1")
+    events = [*recorder.start(ORIGIN_OF_MEDIUM), *recorder.media(b"half", "image/png", key="m")]
+    selection = select(fold(events).messages, ORIGIN_OF_MEDIUM)
+
+    assert [()] == [message.parts for message in selection.messages]
+    assert [(0, "incomplete")] == [(drop.part, str(drop.reason)) for drop in selection.drops]
+
+
+ORIGIN_OF_MEDIUM = Origin(provider="acme", model="m", dialect="acme-chat")

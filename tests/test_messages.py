@@ -39,6 +39,7 @@ from assistant_events import (
     ToolInputEnded,
     ToolPart,
     ToolProgress,
+    ToolStarted,
     ToolSuccess,
     Transcript,
     UnknownEvent,
@@ -580,3 +581,14 @@ def test_a_call_that_may_run_is_not_denied(known, done):
     assert "tool-denied" == attrs.evolve(call, approval="requested").deny().error.kind
     with pytest.raises(LocalProtocolError, match=f"cannot be denied: it was {done}"):
         attrs.evolve(call, **known).deny()
+
+
+def test_closing_a_message_with_a_started_call():
+    """
+    The call fails with the message: nothing else will end it.
+    """
+    events = [*answer(calls=[Call("pay", {})])][:-1]
+    [call] = fold(events).last.tool_calls
+    running = fold([*events, ToolStarted(message_id="a1", call_id=call.call_id, attempt=1)]).last
+
+    assert ["tool.failed", "step.failed"] == [event.type for event in close_message(running, error())]

@@ -484,6 +484,24 @@ def test_an_answer_that_came_too_late_for_the_chain():
         encode(transcript, BODY, mode="chained")
 
 
+def test_a_result_between_the_hops_of_an_answer():
+    """
+    It came after the first hop was asked for, which does not know it.
+    """
+    asked = [prompt("Hi"), *said(fc(), status="requires_action")]
+    call = stored(asked).pending_tool_calls[0]
+    paused = said(mo("One"), id="v2", message_id="a2")
+    hop = [attrs.evolve(event, finish_reason="pause") if event.type == "step.ended" else event for event in paused]
+    transcript = stored(
+        *(asked, hop[:1], call.succeed("late"), hop[1:]),
+        said(mo("Two"), id="v3", message_id="a2.2"),
+        prompt("More", message_id="u2"),
+    )
+    encoded = encode(transcript, BODY)
+
+    assert ("full", True) == (encoded.mode, result(result="late") in encoded.body["input"])
+
+
 def test_two_answers_to_one_prompt():
     """
     So it is when two answers ran side by side: the second was asked for without the first.

@@ -491,3 +491,54 @@ def test_two_calls_at_one_index_of_1_x():
     assert [("c1", "delete", {"a": 1}), ("c2", "read", {"a": 2})] == [
         (call.call_id, call.name, call.input) for call in found.tool_calls
     ]
+
+
+def test_steps_of_a_terminal_event_that_were_streamed():
+    """
+    They are the same again.
+    """
+    steps = [{"type": "user_input"}, {"type": "model_output", "content": [{"type": "text", "text": "a"}]}]
+    frames = [
+        {"event_type": "interaction.created", "interaction": {"id": "v1", "status": "in_progress"}},
+        {"event_type": "step.start", "index": 1, "step": steps[1]},
+        {"event_type": "step.stop", "index": 1},
+        {"event_type": "interaction.completed", "interaction": {"id": "v1", "status": "completed", "steps": steps}},
+    ]
+    decoder = DIALECT.decoder("m")
+
+    assert "a" == fold([event for frame in frames for event in decoder.feed_event(frame)]).last.text
+
+
+def test_the_total_usage_of_a_delta():
+    """
+    It counts where the end has none.
+    """
+    frames = [
+        {"event_type": "interaction.created", "interaction": {"id": "v1", "status": "in_progress"}},
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+        {
+            "event_type": "step.delta",
+            "index": 0,
+            "delta": {"type": "text", "text": "a"},
+            "metadata": {"total_usage": {"total_input_tokens": 3, "total_output_tokens": 1}},
+        },
+        {"event_type": "interaction.completed", "interaction": {"id": "v1", "status": "completed"}},
+    ]
+    decoder = DIALECT.decoder("m")
+    usage = fold([event for frame in frames for event in decoder.feed_event(frame)]).last.usage
+
+    assert (3, 1) == (usage.input_tokens, usage.output_tokens)
+
+
+def test_a_status_beside_the_name_of_an_event():
+    """
+    The status says more than the name of the event.
+    """
+    frames = [
+        {"event_type": "interaction.created", "interaction": {"id": "v1", "status": "in_progress"}},
+        {"event_type": "interaction.incomplete", "interaction": {"id": "v1", "status": "budget_exceeded"}},
+    ]
+    decoder = DIALECT.decoder("m")
+    found = fold([event for frame in frames for event in decoder.feed_event(frame)]).last
+
+    assert ("length", "budget_exceeded") == (found.finish_reason, found.raw_finish_reason)

@@ -807,6 +807,19 @@ def test_inputs_that_were_cut_may_end_now():
     assert AFTER_CUT == rejoin(before, replay)[-1][0]
 
 
+def test_an_answer_with_other_state():
+    """
+    What is sealed in it has to go back: another one is another answer, and the step starts over.
+    """
+    called = verb("tool_call", call_id="h1", name="t", input={}, **HOSTED)
+    first, second = (verb("result", call_id="h1", output="x", state={"sealed": each}) for each in ("A", "B"))
+    before = closed(record([start(), called, first, text("Hel")]))
+    events = [event for some in rejoin(before, [start(), called, second, text("Hello")]) for event in some]
+
+    assert "step.restarted" == events[0].type
+    assert "B" == fold([*before, *events]).last.tool_calls[0].result_state["sealed"]
+
+
 def test_an_answer_that_the_replay_has_too():
     """
     A call that the app answered may be answered in the replay as well.

@@ -3,6 +3,7 @@ Asking a model: when `respond` refuses, how a refusal of the chained state is an
 meanwhile. Both faces.
 """
 
+import attrs
 import pytest
 
 from assistant_events.adapters import Dialect
@@ -269,6 +270,26 @@ def test_an_encoder_that_always_chains(open_session, store):
     list(each(session.respond(client, BODY, message_id="a1")))
 
     assert (2, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
+
+
+def test_a_hop_that_is_refused(open_session, store):
+    """
+    A token that has expired continues nothing: the full history is sent.
+    """
+    asked = []
+
+    def encoder(*given, mode="auto", **how):
+        asked.append(mode)
+        return attrs.evolve(encode(*given, mode="full"), mode="full" if mode == "full" else "hop")
+
+    class Hopping(Provider):
+        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=encoder)
+
+    store.append("s1", ASKED_BEFORE)
+    session, client = open_session(store), Hopping([RefusedError(404)], HELLO)
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (["auto", "full"], None) == (asked, session.transcript["a1"].error)
 
 
 def test_a_refusal_when_a_failed_answer_is_asked_for_again(open_session, store):
@@ -1059,3 +1080,18 @@ def test_a_run_that_cannot_be_stopped(session, caplog):
 
     assert ["a1"] == client.stopped
     assert ["the run of message 'a1' could not be stopped: OSError: lost https://api.example/"] == caplog.messages
+
+
+def test_resume_of_an_answer_with_a_call_that_was_answered(open_session, store):
+    """
+    Only one that has failed cannot begin again for that; what runs goes on.
+    """
+    begun = list(durable(answer("", calls=[Call("weather", CALL["input"], call_id="c1", output="rain")], run=RUN)))
+    start, *_ = begun
+    calls = [event for event in begun if event.type in ("tool.called", "tool.success")]
+    store.append("s1", [prompt(), start, *calls])
+    session = open_session(store)
+    client = Provider((line(call=CALL), line(say="So"), line(stop="stop")))
+    list(each(session.resume(client)))
+
+    assert ("So", "completed") == (session.transcript["a1"].text, session.transcript["a1"].status)

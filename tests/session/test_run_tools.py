@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from assistant_events import Awaits, PromptSubmitted
-from assistant_events.errors import LocalProtocolError, StoreError
+from assistant_events import Awaits, PromptSubmitted, ToolSuccess
+from assistant_events.errors import FencedError, LocalProtocolError, StoreError
 from assistant_events.session import Session, run_tools, tools
 from assistant_events.stores import MemoryStore, SqliteStore
 from tests.session.moves import BODY, FailingStore, run, until
@@ -220,3 +220,49 @@ def test_options_that_there_are_not(options, text):
     """
     with pytest.raises(TypeError, match=text):
         run(Session.open(MemoryStore(), "s1", **options))
+
+
+def test_two_tasks_on_a_store_that_waits(tmp_path):
+    """
+    Each call runs once, although the tasks look at the log before any of them has stored a start.
+    """
+
+    async def main():
+        with SqliteStore(tmp_path / "chat.db") as store:
+            session, ran = await asked(store, call("a"), call("b")), []
+
+            async def tool(run):
+                ran.append(run.call.call_id)
+                await until(lambda: {"a", "b"} <= set(ran))
+                return "rain"
+
+            await asyncio.gather(*[run_tools(session, tool) for _ in range(3)])
+            assert ["a", "b"] == sorted(ran)
+
+    run(main())
+
+
+def test_a_result_after_a_takeover(monkeypatch):
+    """
+    It is not stored, and not tried again: another worker decides about the call.
+    """
+    monkeypatch.setattr(tools, "PAUSES_S", (0, 0))
+
+    class Taken(MemoryStore):
+        tries = 0
+
+        def append(self, session_id, events, **more):
+            events = list(events)
+            if any(isinstance(event, ToolSuccess) for event in events):
+                self.tries += 1
+                raise FencedError(session_id, 1)
+            return super().append(session_id, events, **more)
+
+    async def main():
+        store = Taken()
+        session = await asked(store, call("a"))
+        with pytest.raises(FencedError):
+            await run_tools(session, lambda run: "rain")
+        assert 1 == store.tries
+
+    run(main())

@@ -778,3 +778,63 @@ def test_arguments_that_are_none(move, client, sentence):
     if move is not None:
         with pytest.raises(TypeError, match=sentence), SyncSession.open(MemoryStore(), "s1").respond(client, BODY):
             pass
+
+
+def asked_for(*answers, prompts=("Hi",)):
+    """
+    Return how often a model was asked, and the transcript, when turns ask again for what was cut.
+    """
+    client = Provider(*answers)
+
+    async def main():
+        async with Turns(MemoryStore(), app(client), client=client, retry=True, **SOON) as turns:
+            session = await turns.open("s1")
+            for words in prompts:
+                await session.prompt(words)
+                await turns.run(session)
+            return len(client.requests), session.transcript
+
+    return asyncio.run(asyncio.wait_for(main(), 30))
+
+
+def test_a_refusal_is_not_asked_for_again():
+    """
+    Only a cut may pass by itself.
+    """
+    count, transcript = asked_for((line(fail="auth"),), HELLO)
+
+    assert (1, "auth") == (count, transcript.last.error.kind)
+
+
+def test_each_turn_may_be_cut_once():
+    """
+    A prompt begins a new turn.
+    """
+    cut = (ConnectionResetError("x"),)
+    count, transcript = asked_for(cut, HELLO, cut, HELLO, prompts=("Hi", "And?"))
+
+    assert (4, None) == (count, transcript.last.error)
+
+
+def test_calls_about_which_the_app_decides_nothing():
+    """
+    They stay open, and the others are answered.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider((line(call=CALL), line(call={**CALL, "id": "c2"}), line(stop="stop")))
+        session = await Session.open(store, "s1")
+        await session.prompt("Hi")
+        async with session.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+        await session.append(*[call.start() for call in session.transcript.pending_tool_calls])
+
+        def lost(call):
+            return call.fail("died") if call.call_id == "c2" else None
+
+        async with Turns(store, app(client), client=client, alone=True, lost=lost, **SOON):
+            await until(lambda: "failed" in {each.status for each in fold(store.read("s1")).last.tool_calls})
+        return [each.status for each in fold(store.read("s1")).last.tool_calls]
+
+    assert ["called", "failed"] == asyncio.run(asyncio.wait_for(main(), 30))
