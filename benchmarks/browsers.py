@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import Any
 
 from starlette.requests import Request
 from starlette.types import Message
 
 from assistant_events import events as ev
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, Turns
 from assistant_events.stores import SqliteStore
@@ -85,7 +85,7 @@ async def _routes(count: int) -> AsyncIterator[tuple[SqliteStore, MemoryLive, Ch
     async def move(_session: Session) -> None:
         raise AssertionError("nothing is due")
 
-    client: Any = None  # asks nothing
+    client = GeminiInteractions("any")  # asks nothing
     with TemporaryDirectory() as folder, SqliteStore(Path(folder) / "chat.db", synchronous="normal") as store:
         async with MemoryLive(store) as live:
             turns = Turns(store, move, client=client, live=live)

@@ -532,7 +532,7 @@ def test_the_total_usage_of_a_delta():
 
 def test_a_status_beside_the_name_of_an_event():
     """
-    The status says more than the name of the event.
+    The status counts, and not the name of the event.
     """
     frames = [
         {"event_type": "interaction.created", "interaction": {"id": "v1", "status": "in_progress"}},

@@ -11,7 +11,7 @@ from itertools import pairwise
 import httpx2
 import pytest
 
-from assistant_events import extras, fold
+from assistant_events import Origin, extras, fold
 from assistant_events.adapters.gemini_interactions.mock import Match
 from assistant_events.cli import endpoints, run_conversation
 from assistant_events.cli.live import Live
@@ -653,7 +653,9 @@ class TestTakingUp:
             body = {"model": "gemini-9", "input": "Count.", "background": True, "store": True}
             made = httpx2.post(f"{running.url}/v1beta/interactions", json=body, headers={"x-goog-api-key": "k"}).json()
 
-            store.append("main", [prompt("Count."), durable(answer("", run=run_of(made["id"])))[0]])
+            origin = Origin(provider="google", model="gemini-9", dialect="gemini-interactions")
+            begun = durable(answer("", run=run_of(made["id"]), origin=origin))[0]
+            store.append("main", [prompt("Count."), begun])
         ran = run("run", "--recover", "main", *where)
         rows = [line.split()[0] for line in ran.err.splitlines()[1:]]
 

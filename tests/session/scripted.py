@@ -40,6 +40,11 @@ class Scripted(DecoderBase):
     def on_count(self, usage):
         self.note_usage(usage)
 
+    def facts(self):
+        if (self._usage or {}).get("input") == "broken":
+            raise RuntimeError("broken inside")
+        return super().facts()
+
     def on_think(self, text):
         self.recorder.reasoning(text)
 

@@ -1084,7 +1084,7 @@ def test_a_run_that_cannot_be_stopped(session, caplog):
 
 def test_resume_of_an_answer_with_a_call_that_was_answered(open_session, store):
     """
-    Only one that has failed cannot begin again for that; what runs goes on.
+    Only one that has failed cannot begin again for that.
     """
     begun = list(durable(answer("", calls=[Call("weather", CALL["input"], call_id="c1", output="rain")], run=RUN)))
     start, *_ = begun

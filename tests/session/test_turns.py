@@ -200,6 +200,25 @@ def test_a_stop_keeps_the_text_that_is_received_here():
     run(main())
 
 
+def test_a_stop_while_an_adapter_cannot_count():
+    """
+    It ends the turn all the same.
+    """
+
+    async def main():
+        store, client = MemoryStore(), SlowProvider(silent(line(count={"input": "broken"}), line(say="Hel")))
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            turns.start(session)
+            await until(lambda: session.transcript.last.text == "Hel")
+            await turns.stop(session)
+
+            assert ("cancelled", None) == (session.transcript.last.error.kind, session.transcript.last.usage)
+
+    run(main())
+
+
 def test_turns_that_have_ended_make_no_move():
     """
     After its block `Turns` refuses a session; in a new block it takes it.

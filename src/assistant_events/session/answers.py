@@ -116,7 +116,10 @@ class Source:
     @property
     def usage(self) -> Usage | None:
         """What the provider has counted so far; `None` where it is not known."""
-        usage = getattr(self.decoder or self.answer, "usage_so_far", None)
+        try:
+            usage = getattr(self.decoder or self.answer, "usage_so_far", None)
+        except Exception:  # noqa: BLE001 - a stop does not fail for what an adapter counts
+            return None
         return usage if isinstance(usage, Usage) else None
 
     @property

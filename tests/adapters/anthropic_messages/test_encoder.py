@@ -938,7 +938,7 @@ AND = UserMessage(id="u2", content="And?")
 
 def test_sealed_content_of_a_failed_result():
     """
-    It goes back with the failure.
+    It is sent with the failure.
     """
     sealed = [{"type": "web_search_result", "url": "https://u.example", "encrypted_content": "Encrypted"}]
     body = answer(*tool(0, **SERVER), *result(1, content=sealed, is_error=True), *text(2, "a"))

@@ -819,7 +819,7 @@ def test_an_empty_signature_behind_the_real_one():
 
 def test_redacted_content_behind_the_end_of_its_block():
     """
-    All of it goes back with the later part.
+    All of it is in the later part.
     """
     found = message(answer(R(0, "YWFh"), X(0), R(0, "YmJi"), *text(1, "a")))
 

@@ -953,7 +953,7 @@ def test_code_whose_result_has_no_id():
 
 def test_an_empty_signature():
     """
-    It counts as missing: the text goes on.
+    It counts as missing: the text continues.
     """
     assert [("text", "ab", {})] == parts(answer(T("a", sig=""), T("b")))
 

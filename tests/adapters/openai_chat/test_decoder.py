@@ -1219,7 +1219,7 @@ def test_sound_ends_with_the_answer():
 
 def test_a_refusal_that_was_cut():
     """
-    The reason of the server says more than the refusal.
+    The reason of the server counts, and not the refusal.
     """
     assert FinishReason.LENGTH is message(answer(D(refusal="No"), finish_reason="length")).finish_reason
 

@@ -734,7 +734,7 @@ def test_a_detail_in_two_pieces_around_a_text():
 
 def test_a_signed_block_without_text():
     """
-    Its text goes back with it, which is empty.
+    Its text is sent with it, which is empty.
     """
     sealed = {"type": "thinking", "thinking": "", "signature": "S" * 20}
     [found], _ = sent(answer(D(thinking_blocks=[sealed]), T("Yes.")), "litellm")

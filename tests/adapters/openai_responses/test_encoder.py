@@ -843,7 +843,7 @@ def test_a_long_id_of_a_call_with_free_text():
 
 def test_a_shell_call_that_failed():
     """
-    Its exit code says so.
+    Its exit code is that of a failure.
     """
     answer = own(stream(hosted(0, **{**SHELL, "environment": {"type": "local"}})))
     failed = [answer.pending_tool_calls[0].fail("no")]

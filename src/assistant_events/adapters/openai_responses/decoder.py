@@ -108,8 +108,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 self.fail_step(SPLICED)
                 return
             self.replay_begins()
-        # The first id counts: Copilot changes it with every event.
-        self._run_id = self._run_id or string(response, "id")
+        self._run_id = self._run_id or string(response, "id")  # the first counts: Copilot changes it with every event
         self._flags |= {key: response[key] for key in _FLAGS if response.get(key) is not None}
         is_stored = bool(self._run_id) and self.response_flag("store") is not False  # else it cannot be continued
         self.step_state = {"response_id": self._run_id} if is_stored else {}
@@ -122,7 +121,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         # Items of a response in progress do not end here.
         unfinished = words.ENDS.get(status, ("in_progress", None))
         for index, fields in self._items.unread(mappings(response, "output")):
-            self._on_item(index, fields, is_done=string(fields, "status") not in unfinished)
+            may_be_cut = status == "incomplete" and fields.keys().isdisjoint(("status", "summary", "content"))  # a call
+            self._on_item(index, fields, is_done=not may_be_cut and string(fields, "status") not in unfinished)
         if name in words.ENDS or name == "done":
             self._finish(response, status, raw)
 

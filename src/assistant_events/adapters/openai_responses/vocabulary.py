@@ -68,7 +68,7 @@ DROPPED: Final = by_word(
 )
 """Fields that the decoder does not keep."""
 
-ENDS: Final = {"completed": (), "failed": (), "cancelled": (), "incomplete": ("in_progress", None)}
+ENDS: Final = {"completed": (), "failed": (), "cancelled": (), "incomplete": ("in_progress",)}
 """Statuses of a response that has ended, each with the statuses of its items that have not."""
 
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
