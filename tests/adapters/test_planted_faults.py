@@ -353,6 +353,10 @@ FAULTS = {
     "11b a shared signature": (SharesItsSignature, "decoders share something"),
     "12 nothing forgotten": (ForgetsNothing, "not the transcript of the uncut stream"),
     "citations in state alone": (LosesCitations, "citations.* is in no citation"),
+    "blanks that are left out": (
+        spoiling("text_delta", "text", lambda text: text if text.strip() else ""),
+        r"with '\\n  ' in delta.text of the frame at byte .* has the text ",
+    ),
     "13 input that is written again": (
         spoiling("input_json_delta", "partial_json", lambda text: text and text.replace(" ", "")),
         "parallel calls: delta.partial_json is lost",

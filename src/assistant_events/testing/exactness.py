@@ -32,7 +32,8 @@ from assistant_events.values import thaw
 
 _PLAIN: Final = "Zzyxw"
 _ODD: Final = '  \u00e9\U0001f600\r\n<b>"\\  x\t  '
-"""A text of one word, and one with everything that may be taken away, joined or escaped."""
+_BLANK: Final = "\n  "
+"""A text of one word, one with everything that may be taken away, joined or escaped, and one of blanks."""
 
 _INPUT: Final = '{ "b" : 1.50, "a":"\\u00e9\\/", "n":12345678901234567890,"l":[ ] }'
 """An input of a call that no writer of JSON would write."""
@@ -58,13 +59,13 @@ def check_texts(sample: Sample) -> None:
         if (frame.name, path) in tried:
             continue
         tried.add((frame.name, path))
-        plain, odd = (_texts(sample.changed({at: {text: word}})) for word in (_PLAIN, _ODD))
+        plain, *odd = (_texts(sample.changed({at: {text: word}})) for word in (_PLAIN, _ODD, _BLANK))
         places = [place for place, found in plain.items() if found.count(_PLAIN) == 1]
-        if len(places) == 1:
-            found = odd.get(places[0], "")
+        for word, texts in zip((_ODD, _BLANK), odd, strict=True) if len(places) == 1 else ():
+            found = texts.get(places[0], "")
             require(
-                _ODD in found,
-                f"{sample.name}: with {_ODD!r} in {'.'.join(path)} of the frame at byte {frame.start}, "
+                found == plain[places[0]].replace(_PLAIN, word),
+                f"{sample.name}: with {word!r} in {'.'.join(path)} of the frame at byte {frame.start}, "
                 f"{named(places)} has the text {found!r:.200}",
             )
 
