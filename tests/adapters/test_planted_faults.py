@@ -33,7 +33,12 @@ SAMPLES = {
     "citations": answer(
         *tool(0, input='{"query":"q"}', **SERVER),
         *(B(1, "web_search_tool_result", tool_use_id="srvtoolu_1", content=SEARCH), X(1)),
-        *(B(2, "text", text="", citations=[]), T(2, "cited"), C(2, **{**CITED, "cited_text": "what it says"}), X(2)),
+        *(
+            B(2, "text", text="", citations=[]),
+            T(2, "cited"),
+            C(2, **{**CITED, "cited_text": "what it says", "encrypted_index": "RW5jcnlwdGVkLWluZGV4"}),
+            X(2),
+        ),
         *text(3, "And more."),
     ),
     "parallel calls": answer(
@@ -725,6 +730,10 @@ WAYS_BACK = {
     "a document of the own answers alone": (
         {"emit_resource": of_own_answers},
         "answer with .*: emit_resource raised KeyError",
+    ),
+    "an encoder that sends sources twice": (
+        {"encoder": each_block(lambda block: [{**block, "citations": 2 * block.get("citations", [])}])},
+        "may be sent and is in the request 2 times; expected once",
     ),
     "an encoder of the first answer": (
         {"encoder": encoding(first_answer)},
