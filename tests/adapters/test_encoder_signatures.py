@@ -14,7 +14,8 @@ from assistant_events import Origin, StepStarted, fold
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
 from assistant_events.errors import LocalProtocolError
-from assistant_events.testing import Call, answer, prompt
+from assistant_events.history import DropReason
+from assistant_events.testing import Call, answer, error, prompt
 from tests.drawn import broken_sessions, sessions
 
 from .notation import fc, mo, step, th
@@ -256,3 +257,16 @@ def test_a_made_up_call_in_a_made_up_message():
     assert [user("Hi"), mo("Hm"), fc("c1", "f", {"a": 1}), result(result='{"b":2}')] == encode(transcript, BODY).body[
         "input"
     ]
+
+
+def test_an_input_and_a_state_without_a_place():
+    """
+    One sentence is enough for both.
+    """
+    origin = Origin(provider="google", model=BODY["model"], dialect="gemini-interactions")
+    ran = Call("search", {}, output="x", provider_executed=True, result_state={"a": "x"})
+    message = fold(answer(calls=[ran], origin=origin)).last
+    broken = attrs.evolve(message.parts[0], input=None, raw_input="{", status="failed", error=error("interrupted"))
+    drops = encode([attrs.evolve(message, parts=(broken,))], BODY, mode="full").drops
+
+    assert [0] == [drop.part for drop in drops if drop.reason is DropReason.UNPLACED]

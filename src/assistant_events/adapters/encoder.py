@@ -519,7 +519,7 @@ class EncoderBase(ABC):
                     reasons.append(DropReason.UNPLACED)
                 sent.append(with_input(part))
             reasons += [] if is_complete else [DropReason.UNSUPPORTED]
-            drops += [Drop(message.id, place, each) for each in reasons]
+            drops += [Drop(message.id, place, each) for each in dict.fromkeys(reasons)]
         items = self.answer_items(attrs.evolve(kept, parts=tuple(sent)))
         if following:
             results.append(self.user_item(following))
