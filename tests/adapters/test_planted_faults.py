@@ -731,10 +731,6 @@ WAYS_BACK = {
         {"emit_resource": of_own_answers},
         "answer with .*: emit_resource raised KeyError",
     ),
-    "an encoder that sends sources twice": (
-        {"encoder": each_block(lambda block: [{**block, "citations": 2 * block.get("citations", [])}])},
-        "may be sent and is in the request 2 times; expected once",
-    ),
     "an encoder of the first answer": (
         {"encoder": encoding(first_answer)},
         "a conversation of 3 turns: 'answer first' is in the request 0 times, expected once",

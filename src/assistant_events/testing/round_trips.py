@@ -306,8 +306,8 @@ def _has(value: object, text: str) -> bool:
 def _check_state(sample: Sample, encoded: Encoded, events: Sequence[Event], origin: v.Origin) -> None:
     """Check that state that may be sent occurs in the body, not more often than in the conversation."""
     sent = strings(encoded.body)
+    own = strings([json.loads(dumps(message)) for message in fold(events).messages])
     parts = [part for message in fold(events).messages for part in getattr(message, "parts", ())]
-    own = [text for part in parts for _, text in opaque_strings(part, _OPAQUE)]
     ids = {getattr(part, "call_id", None) for part in parts} | {part.state.get("id") for part in parts}
     selection = select(fold(events), origin, policy=sample.dialect.policy)
     unsigned = {(drop.message_id, drop.part) for drop in encoded.drops if drop.reason is DropReason.UNSIGNED}
