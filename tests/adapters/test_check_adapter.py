@@ -150,6 +150,17 @@ class FailsAtTheUnknown(Sound):
 NUMBERS = itertools.count()
 
 
+class UnsteadyWhenDamaged(Sound):
+    """
+    Gives something else each time for a field of a wrong type.
+    """
+
+    def on_event(self, event):
+        if "text" in event and not isinstance(event["text"], str):
+            event = {**event, "text": f"{next(NUMBERS)}"}
+        super().on_event(event)
+
+
 class Unsteady(Sound):
     """
     Gives something else each time.
@@ -235,6 +246,7 @@ DEFECTS = {
     InventsAReason: "without a finish reason of the provider the step is complete",
     FailsAtTheUnknown: "a frame of an unknown type at byte",
     Unsteady: "the same bytes give other events",
+    UnsteadyWhenDamaged: "damaged copy",
     Chunky: "other|another",
     Stranger: "events of message ['other'], expected 'a1' or its hops",
     Fails: "message 'a1' has no end",

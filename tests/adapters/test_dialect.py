@@ -148,6 +148,11 @@ CONTRADICTIONS = {
         ValueError,
         "Changed.dialect: expected 'gemini-interactions', got 'morse'",
     ),
+    "an encoder of another provider": (
+        lambda: {"encoder": made("encoder", provider="acme").encode},
+        ValueError,
+        "provider: expected one of decoder and encoder, got acme and google",
+    ),
     "an encoder without a provider": (
         lambda: {"encoder": made("encoder", provider="").encode},
         TypeError,

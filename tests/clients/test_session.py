@@ -6,10 +6,12 @@ import asyncio
 
 import pytest
 
+from assistant_events.adapters.anthropic_messages.client import AnthropicMessages, SyncAnthropicMessages
 from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.errors import StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore
+from assistant_events.testing import mock_provider
 from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import stream
 
@@ -185,6 +187,41 @@ def test_recovered_while_it_runs():
 
     assert ([], before) == (recovered, after)
     assert (None, "interrupted", "in_progress") == (report.error, report.situation, report.status)
+
+
+LONG = {"Hi": {"text": "word " * 200, "timing": {"between_s": 0.05, "delta_chars": 6}}}
+MESSAGES = {"model": "claude-opus-5-5", "max_tokens": 9, "stream": True}
+
+
+@pytest.mark.parametrize("is_sync", [False, True], ids=["async", "sync"])
+def test_the_usage_of_an_answer_that_is_stopped(is_sync):
+    """
+    What the provider has counted until then is billed: the tokens of the input come with the first frame.
+    """
+    with mock_provider(LONG, dialect="anthropic-messages") as mock:
+
+        async def work():
+            session = await Session.open(MemoryStore(), "s")
+            await session.prompt("Hi")
+            async with AnthropicMessages("k", base_url=mock.url) as api, session.respond(api, MESSAGES) as events:
+                while (await anext(events)).type != "text.delta":
+                    pass
+                await session.stop(api)
+            return session.transcript.last
+
+        def work_in_this_thread():
+            session = SyncSession.open(MemoryStore(), "s")
+            session.prompt("Hi")
+            with SyncAnthropicMessages("k", base_url=mock.url) as api, session.respond(api, MESSAGES) as events:
+                while next(events).type != "text.delta":
+                    pass
+                session.stop(api)
+            return session.transcript.last
+
+        last = work_in_this_thread() if is_sync else asyncio.run(work())
+
+    assert ("cancelled", True) == (last.error.kind, last.usage.details["partial"])
+    assert last.usage.input_tokens > 0
 
 
 def test_the_client_of_the_other_face():

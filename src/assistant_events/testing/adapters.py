@@ -80,10 +80,10 @@ def check_adapter(
     - One frame more costs the same after 100 as after 1,000 of its kind, and the fast path takes no more than it may
       when frames are repeated.
     - Requests have each text of the result of every call, once and behind its call, and each state that the policy lets
-      go, no more often than they are there, and show which calls have failed (`marks_failures`); several turns are sent
-      in their order; the emitter's stream and the document are read as the same answer, with its sources, results
-      and details, and the document of a cut answer as one that failed; histories of other providers, strange documents
-      and HTTP errors never raise.
+      go, not more often than the conversation has it, and show which calls have failed (`marks_failures`); several
+      turns are sent in their order; the emitter's stream and the document are read as the same answer, with its
+      sources, results and details, and the document of a cut answer as one that failed; histories of other providers,
+      strange documents and HTTP errors never raise.
     - An HTTP error has the sentence of its body; one that may pass can be retried, after the time that it names, and
       one that cannot pass may not; `detect` knows no other dialect that is installed.
 
