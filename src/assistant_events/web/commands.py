@@ -76,7 +76,7 @@ def commands(turns: Turns, of_browser: Collection[str]) -> dict[str, Command]:
 
     async def deny(session: Session, fields: Fields) -> object:
         given = [fields["reason"]] if "reason" in fields else []
-        return await _answer(session, fields, lambda call: call.deny(*given) if _is_deniable(call) else None)
+        return await _answer(session, fields, lambda call: call.deny(*given) if _is_asked(call) else None)
 
     async def result(session: Session, fields: Fields) -> object:
         def event(call: ToolPart) -> DurableEvent | None:
@@ -105,10 +105,6 @@ def _content(prompt: str | list[Any]) -> str | tuple[Content, ...]:
 
 def _is_asked(call: ToolPart) -> bool:
     return call.approval is not None
-
-
-def _is_deniable(call: ToolPart) -> bool:
-    return call.approval is ApprovalStatus.REQUESTED and not call.attempt  # else it may run
 
 
 async def _answer(session: Session, fields: Fields, event_of: Callable[[ToolPart], DurableEvent | None]) -> object:

@@ -905,12 +905,13 @@ def test_a_call_whose_start_comes_late_before_a_fallback():
     assert (None, ["no-result"]) == (decoder.failure, [each.error.kind for each in decoder.message.tool_calls])
 
 
-def test_a_call_of_the_provider_before_a_fallback():
+@pytest.mark.parametrize("blocks", [(*tool(0, **SERVER), *result(1)), tool(0)], ids=["of the provider", "of the app"])
+def test_a_call_before_two_fallbacks(blocks):
     """
-    It has its result, and nothing else to note.
+    It has one result, and nothing else to note.
     """
     decoder = DIALECT.decoder("a1")
-    decoder.feed(answer(*tool(0, **SERVER), *result(1), B(2, **FALLBACK), X(2), *text(3, "b")))
+    decoder.feed(answer(*blocks, B(2, **FALLBACK), X(2), B(3, **FALLBACK), X(3), *text(4, "b")))
 
     assert [] == decoder.notes
 
