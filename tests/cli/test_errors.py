@@ -289,6 +289,7 @@ def test_the_dialects_that_were_tried(run, command):
     assert "  tried 2 objects, the first has the fields type 'greeting', hello" == tried
     assert list(dialect_names()) == [line.partition(":")[0].strip() for line in refusals]
     assert all(": expected a" in line for line in refusals)
+    assert "  tried 1 object, the first has" in run(command, "-", stdin=b'data: {"a":1}\n\n').err
     assert "  tried 0 objects, none is a JSON object" in run(command, "-", stdin=b"data: hello\n\n").err
 
 

@@ -283,7 +283,7 @@ def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:
     first = f"the first has {_fields(tried[0])}" if tried else "none is a JSON object"
     raise CommandError(
         f"{source.name}: no dialect detects it; name one with --dialect",
-        more=[f"tried {len(tried)} objects, {first}", *refusals],
+        more=[f"tried {len(tried)} object{'' if len(tried) == 1 else 's'}, {first}", *refusals],
     )
 
 
