@@ -15,7 +15,7 @@ from base64 import b64encode
 from binascii import crc32
 from collections.abc import Iterator, Mapping
 from struct import Struct
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.framing import MAX_FRAME_BYTES, payload_bytes
 from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, string
@@ -45,19 +45,13 @@ _CHUNK = "chunk"
 """Type of an event with another event in base64."""
 
 
-class _Start(NamedTuple):
-    """What is before the payload of a frame, its prelude and its headers."""
+_Start: TypeAlias = tuple[int, int, int, dict[str, str], bytes | None]
+"""
+What is known of a frame by its start, the bytes before its payload.
 
-    length: int
-    """Length of the frame."""
-
-    payload_at: int
-    checksum: int
-    """The CRC-32 so far."""
-
-    headers: dict[str, str]
-    before: bytes | None
-    """What is written before the payload of an event with these headers; `None` when it takes more than that."""
+Length of the frame and of the start, the CRC-32 so far, the headers, and what is written before the payload of an event
+with these; `None` where that takes more. No `NamedTuple`: CPython unpacks one in three times the time.
+"""
 
 
 class AwsEventStream:
@@ -197,7 +191,7 @@ class AwsEventStream:
             if read is None:
                 self.damaged = True
                 return None
-            known = _Start(length, payload_at, crc32(start), *read)
+            known = length, payload_at, crc32(start), *read
             if payload_at < _MAX_HEADERS:
                 if len(self._starts) >= _MAX_KNOWN:
                     self._starts.clear()

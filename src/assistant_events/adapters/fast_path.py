@@ -16,7 +16,7 @@ from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputD
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.construct import draft_of
+from assistant_events.values.construct import copy_for_class, draft_of
 from assistant_events.values.json_io import string_reader, strings_reader
 from assistant_events.values.validators import NO_FIELDS
 
@@ -26,6 +26,27 @@ DELTAS: dict[str, tuple[type, Any]] = {
     for kind, cls in (("text", TextDelta), ("reasoning", ReasoningDelta), (OpenCall.kind, ToolInputDelta))
 }
 """By the kind of a fragment, the class of its deltas and their draft; other kinds have no fast path."""
+
+
+def _make_deltas(
+    texts: Sequence[str], sink: list[Event], *, draft: Any, cls: type, message_id: str, call_id: str | None, offset: int
+) -> None:
+    """Append an event for each text to *sink*."""
+    # Any: see `DELTAS`.
+    for text in texts:
+        made = draft()
+        made.message_id = message_id
+        made.offset = offset
+        made.delta = text
+        made.extra = NO_FIELDS
+        if call_id is not None:
+            made.call_id = call_id
+        made.__class__ = cls
+        sink.append(made)
+        offset += len(text)
+
+
+_MAKERS = {cls: copy_for_class(_make_deltas) for cls, _ in DELTAS.values()}
 
 _SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
 """In how many bytes a run of frames is looked for at least, and at most: what is looked through in vain costs, too."""
@@ -404,19 +425,15 @@ class DeltaFastPath:
         if not texts:
             return
         buffer = self._buffer or self._open()
-        draft, cls, message_id, call_id = self._draft, self._cls, self._message_id, self._call_id
-        length = buffer.length
-        for text in texts:
-            made = draft()
-            made.message_id = message_id
-            made.offset = length
-            made.delta = text
-            made.extra = NO_FIELDS
-            if call_id is not None:
-                made.call_id = call_id
-            made.__class__ = cls
-            sink.append(made)
-            length += len(text)
+        _MAKERS[self._cls](
+            texts,
+            sink,
+            draft=self._draft,
+            cls=self._cls,
+            message_id=self._message_id,
+            call_id=self._call_id,
+            offset=buffer.length,
+        )
         buffer.append("".join(texts))
         if self._texts is not None:
             self._texts.extend(texts)

@@ -31,6 +31,7 @@ part, and a state has no more than `MAX_DEPTH`.
 """
 
 _NOTHING: Fields = {}
+_COUNT_LIMIT = 1 << 63
 _OBJECTS = (dict, JsonObject)
 _ARRAYS = (list, tuple)
 
@@ -169,8 +170,10 @@ def integer(fields: Fields, key: str) -> int | None:
 
 def count(fields: Fields, key: str) -> int | None:
     """Return an integer of 0 or more that counts something, so below 2^63, or `None`."""
-    value = integer(fields, key)
-    return value if value is not None and 0 <= value < 1 << 63 else None
+    value: int | None = fields.get(key)
+    if type(value) is not int:
+        value = integer(fields, key)
+    return value if value is not None and 0 <= value < _COUNT_LIMIT else None
 
 
 def flag(fields: Fields, key: str) -> bool | None:

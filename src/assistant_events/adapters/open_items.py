@@ -14,7 +14,7 @@ import attrs
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_forms import CallForms
-from assistant_events.adapters.json_fields import Fields, array, others, string
+from assistant_events.adapters.json_fields import Fields, array, is_array, others, string
 from assistant_events.adapters.text_forms import TextForm, TextForms, place_key
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.values import write_json
@@ -85,8 +85,9 @@ class OpenItem:
 
     def learn(self, fields: Fields, left_out: Collection[str] = ()) -> None:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
-        longer = [key for key in self.fields if len(array(self.fields, key)) > len(array(fields, key))]
-        self.fields |= others(fields, left_out, longer)
+        grown = [(key, value) for key, value in self.fields.items() if is_array(value)]
+        longer = [key for key, value in grown if len(value) > len(array(fields, key))]
+        self.fields |= others(fields, left_out, longer) if longer else others(fields, left_out)
 
     def append(self, key: str, items: Collection[object]) -> None:
         """Put items behind those of an array that comes in pieces."""
@@ -128,15 +129,22 @@ class OpenItem:
 
     def part_at(self, where: str, index: int | None, place: int = -1) -> OpenItem | None:
         """Return the part with an index, or without one that at a place, by default the last; `None` without one."""
-        parts = [part for part in self.parts if part.where == where]
-        found = parts[place:][:1] if index is None else [part for part in parts if part.index == index]
+        if index is not None:
+            for part in self.parts:
+                if part.index == index and part.where == where:
+                    return part
+            return None
+        found = [part for part in self.parts if part.where == where][place:][:1]
         return found[0] if found else None
 
     def part_of(self, where: str, index: int | None, kind: str, verb: str) -> OpenItem | None:
         """Return the part of an event; at an unknown index the last one, if no text has come for its own index."""
-        found, last = self.part_at(where, index), self.part_at(where, None)
-        if found is not None or last is None or verb == "added" or last.kind != kind or last.ended:
-            return found
+        found = self.part_at(where, index)
+        if found is not None:
+            return found  # as nearly always
+        last = self.part_at(where, None)
+        if last is None or verb == "added" or last.kind != kind or last.ended:
+            return None
         last.moves = last.moves or not (last.has_text or last.whole)
         return last if last.moves else None
 

@@ -45,7 +45,8 @@ class SequenceNumbers:
         if serial not in self._frame_ids:
             self._frame_ids.add(serial)
             self._frames[number] = frame
-            self.add(number)
+            if self.last is None or number > self.last:
+                self.last = number
             return False
         is_same = self._frames.get(number, _DELTA) == frame
         self._frames = self._frames if is_same else None

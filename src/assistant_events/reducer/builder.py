@@ -7,7 +7,7 @@ other event is checked by `lifecycle` first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, assert_never
 
 from assistant_events import events as ev
@@ -17,12 +17,45 @@ from assistant_events.reducer.open_answer import OpenAnswer
 from assistant_events.reducer.open_message import NO_MOMENT, OUTCOMES, Moment, OpenCompaction, OpenMessage, OpenPrompt
 from assistant_events.reducer.parts import answer_draft
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.construct import constructor
+from assistant_events.values.construct import constructor, copy_for_class
 
 _transcript: Callable[..., Transcript] = constructor(Transcript)
 _user_message: Callable[..., UserMessage] = constructor(UserMessage)
 
-_STREAMED = frozenset[type]({ev.TextDelta, ev.ReasoningDelta, ev.ToolInputDelta})
+_END = object()
+
+
+def _append_run(delta: Any, rest: Iterator[Any], buffer: Buffer[str]) -> Any:
+    """Append a delta, and those of *rest* that continue it; return the first item that does not, or `_END`."""
+    # Any: recognised by its class.
+    cls, message_id = delta.__class__, delta.message_id
+    call_id = delta.call_id if cls is ev.ToolInputDelta else None
+    buffer.append(delta.delta)
+    length = buffer.length
+    keep, room = buffer.pieces.append, COMPACT_AT - len(buffer.pieces)
+    try:
+        for item in rest:
+            if (
+                item.__class__ is not cls
+                or item.offset != length
+                or item.message_id != message_id
+                or (call_id is not None and item.call_id != call_id)
+            ):
+                return item
+            text = item.delta
+            keep(text)
+            length += len(text)
+            room -= 1
+            if not room:
+                buffer.compact()
+                room = COMPACT_AT
+    finally:
+        buffer.length = length  # also when *rest* raises: the items before that are applied
+    return _END
+
+
+_APPEND_RUN = {cls: copy_for_class(_append_run) for cls in (ev.TextDelta, ev.ReasoningDelta, ev.ToolInputDelta)}
+"""By class, what appends deltas; nearly every event continues what the event before it continued."""
 
 # Reading a member of an enum takes as long as a look-up in a table.
 _APPLIED, _IGNORED, _RUNNING = Outcome.APPLIED, Outcome.IGNORED, MessagePhase.RUNNING
@@ -77,11 +110,10 @@ class Builder:
         """Apply all of *items*; events that are out of place change nothing."""
         # Any: a delta is recognised by its class.
         item: Any
-        buffer: Buffer[str] | None
         if isinstance(items, list) and len(items) == 1:
             # A live stream brings one delta at a time: the same as below, for one.
             (item,) = items
-            buffer = self._continued(item) if item.__class__ in _STREAMED else None
+            buffer = self._continued(item) if type(item) in _APPEND_RUN else None
             if buffer is None:
                 self.apply(item)
                 return
@@ -91,42 +123,17 @@ class Builder:
             if len(pieces) >= COMPACT_AT:
                 buffer.compact()
             return
-        buffer = None
-        cls: Any = None
-        call_id: str | None = None
-        keep: Callable[[str], None] | None = None
-        length, room, message_id = 0, 0, ""
-        apply = self.apply
-        try:
-            for item in items:
-                # Nearly every event continues what the event before it continued.
-                if (
-                    item.__class__ is not cls
-                    or item.offset != length
-                    or item.message_id != message_id
-                    or (call_id is not None and item.call_id != call_id)
-                ):
-                    if buffer is not None:
-                        buffer.length = length
-                    buffer = self._continued(item) if item.__class__ in _STREAMED else None
-                    if buffer is None:
-                        cls = None
-                        apply(item)
-                        continue
-                    cls, length, message_id = item.__class__, buffer.length, item.message_id
-                    call_id = item.call_id if cls is ev.ToolInputDelta else None
-                    keep, room = buffer.pieces.append, COMPACT_AT - len(buffer.pieces)
-                text = item.delta
-                keep(text)  # type: ignore[misc]  # both are set while `cls` is
-                length += len(text)
-                room -= 1
-                if not room:
-                    buffer.compact()  # type: ignore[union-attr]
-                    room = COMPACT_AT
-        finally:
-            # Also when *items* raises: the items before that are applied.
-            if buffer is not None:
-                buffer.length = length
+        rest = iter(items)
+        item = next(rest, _END)
+        while item is not _END:
+            cls = item.__class__
+            append = _APPEND_RUN.get(cls)
+            buffer = None if append is None else self._continued(item)
+            if append is None or buffer is None:
+                self.apply(item)
+                item = next(rest, _END)
+            else:
+                item = append(item, rest, buffer)
 
     def _continued(self, delta: Any) -> Buffer[str] | None:
         """Return what *delta* continues, when it is in the message of the last event and no event is between."""
@@ -218,7 +225,7 @@ class Builder:
         return opened
 
     def _begin(self, event: KnownEvent, moment: Moment, phase: MessagePhase) -> Outcome:
-        after = MESSAGE[phase][event.__class__]
+        after = MESSAGE[phase][type(event)]
         if type(after) is Rejection:
             # Only a second rewind can be `AGAIN` here, and it is always equal to the first.
             return OUTCOMES.get(after, Outcome.DUPLICATE)
