@@ -5,8 +5,10 @@ Ids of calls in a request: those of the provider, or valid ones that are made of
 import re
 from functools import partial
 
+import pytest
+
 from assistant_events import Origin, fold
-from assistant_events.adapters.call_ids import assign_call_ids
+from assistant_events.adapters.call_ids import assign_call_ids, nine_characters, shortened
 from assistant_events.recorder import Recorder
 
 fit = partial(re.compile(r"[^a-z0-9_]").sub, "_")
@@ -50,6 +52,34 @@ def test_each_id_is_there_once():
     An id that is taken gets a number, in one message and in several.
     """
     assert ["c", "c_2", "c_3", "c_2_2"] == ids_of(answers(["c", "c"], ["c", "c_2"]))
+
+
+FITS = {
+    "nine letters and digits": (nine_characters, "[A-Za-z0-9]{9}"),
+    "at most 40 characters": (partial(shortened, longest=40), ".{1,40}"),
+}
+
+
+@pytest.mark.parametrize(("fit", "form"), FITS.values(), ids=FITS)
+def test_numbered_ids_are_valid(fit, form):
+    """
+    An id with a number is one that the provider takes, too.
+    """
+    full = "abcdefghi" if form.endswith("{9}") else 40 * "x"
+    ids = list(assign_call_ids(answers([full], [full, None], [full, None]), fit).values())
+
+    assert full == ids[0]
+    assert 5 == len({*ids})
+    assert all(re.fullmatch(form, each) for each in ids)
+
+
+def test_numbers_that_are_cut_off():
+    """
+    An adapter that only cuts ids gets numbered ones.
+    """
+    ids = assign_call_ids(answers(["call"], ["call"]), lambda each: each[:4])
+
+    assert ["call", "call_2"] == list(ids.values())
 
 
 def test_ids_of_the_beginning_stay():

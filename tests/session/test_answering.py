@@ -193,6 +193,18 @@ def test_prompt_can_abandon_calls(session):
     assert Awaits.MODEL is session.transcript.awaits
 
 
+def test_a_repeated_prompt_abandons_no_calls(session):
+    """
+    A prompt that came before stores nothing: the calls that wait are of its own answer.
+    """
+    session.prompt("Buy it.", message_id="u9")
+    list(receive(session, Scripted("a1"), ASKS))
+    records = session.prompt("Buy it.", message_id="u9", abandon_calls=True)
+
+    assert not records
+    assert 1 == len(session.transcript.pending_tool_calls)
+
+
 ASKED_BEFORE = [prompt(), *durable(answer("Hi", message_id="a0")), prompt("And?", message_id="u2")]
 REFUSALS = {
     "HTTP 404": ([RefusedError(404)], 0),

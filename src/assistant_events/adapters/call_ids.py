@@ -39,7 +39,10 @@ def assign_call_ids(messages: Iterable[msg.Message], fit: Callable[[str], str]) 
                 count = 1
                 while made in taken:
                     count += 1
-                    made = f"{stem}_{count}"
+                    numbered = f"{stem}_{count}"
+                    made = fit(numbered)
+                    if made == stem:  # it has cut the number off
+                        made = numbered
                 taken.add(made)
                 given = made
             ids[message.id, call.call_id] = given

@@ -13,7 +13,10 @@ ERRORS: Final = ErrorTable(
     codes=by_word(
         {
             ErrorKind.INVALID_REQUEST: "invalid_request_error invalid_prompt invalid_encrypted_content invalid_image"
-            " image_too_large data_residency_mismatch invalid_value tool_use_failed",
+            " image_too_large data_residency_mismatch invalid_value tool_use_failed invalid_image_format"
+            " invalid_base64_image invalid_image_url image_too_small image_parse_error invalid_image_mode"
+            " image_file_too_large unsupported_image_media_type empty_image_file failed_to_download_image"
+            " image_file_not_found",
             ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error",
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
             " insufficient_balance insufficient_balance_error exceeded_current_quota_error 1113",

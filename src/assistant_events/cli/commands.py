@@ -29,7 +29,7 @@ from assistant_events.events import Event, Frame, Record
 from assistant_events.messages import AssistantMessage, Awaits, Message, MessageStatus, Transcript, redact
 from assistant_events.reducer import Problem, describe, find_problems, fold, reconcile
 from assistant_events.session import SyncSession
-from assistant_events.stores import SqliteStore
+from assistant_events.stores import SessionInfo, SqliteStore
 
 _app = App(
     name="assistant-events",
@@ -336,8 +336,8 @@ def verify_command(
         with opened(db) as store:
             if target is not None:
                 check_session(store, db, target)
-            names = [target] if target is not None else [info.session_id for info in store.sessions()]
-            found = [problem for name in names for problem in _problems_of_session(store, name)]
+            infos = [info for info in store.sessions() if target in (None, info.session_id)]
+            found = [problem for info in infos for problem in _problems_of_session(store, info)]
     if json:
         print_json({"problems": found})
     else:
@@ -507,10 +507,9 @@ def _problems_of(content: Content) -> Iterator[_Found]:
         _print_notes(content)
 
 
-def _problems_of_session(store: SqliteStore, session_id: str) -> Iterator[_Found]:
+def _problems_of_session(store: SqliteStore, info: SessionInfo) -> Iterator[_Found]:
+    session_id, pruned = info.session_id, info.pruned_to
     start = store.load_snapshot(session_id)
-    info = next(info for info in store.sessions() if info.session_id == session_id)
-    pruned = info.pruned_to
     try:
         records: Iterable[Event | Record] = store.read(
             session_id, start.seq if pruned and start is not None else pruned

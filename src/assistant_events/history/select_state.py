@@ -69,7 +69,7 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         "(`Policy.lost_signature`).",
     }
 )
-"""Each reason as a sentence. The last six are given by encoders, the others by `select`."""
+"""Each reason as a sentence. The last six are never given by `select`; encoders give some of the others, too."""
 
 REPAIRS: Final = frozenset({DropReason.UNCALLED, DropReason.NO_ANSWER, DropReason.REWORDED, DropReason.PLACEHOLDER})
 """Reasons for which something is sent in another form, so that the provider accepts it."""

@@ -360,6 +360,7 @@ def test_a_history_without_reasoning(kind, expected):
 THINKING = {
     "DeepSeek's": ("deepseek", "deepseek-v4-pro", {}, ""),
     "DeepSeek's, switched off": ("deepseek", "deepseek-v4-pro", {"type": "disabled"}, None),
+    "DeepSeek's reasoner": ("deepseek", "deepseek-reasoner", {}, ""),
     "DeepSeek's of 2025": ("deepseek", "deepseek-chat", {}, None),
     "Kimi": ("moonshot", "kimi-k2.6", {}, " "),
     "Kimi, switched off": ("moonshot", "kimi-k2.6", {"type": "disabled"}, None),

@@ -304,11 +304,13 @@ class TestErrors:
                 "invalid-request",
             ),
             (failed(code="server_error", message="Oh."), "provider"),
+            (failed(code="failed_to_download_image", message="It is gone."), "invalid-request"),
+            (failed(code="image_too_small", message="A dot."), "invalid-request"),
             (failed(code="bio_policy", message="Oh."), "content-filter"),
             (failed(code="context_length_exceeded", message="Oh."), "context-length"),
             (completed(status="cancelled"), "cancelled"),
         ],
-        ids=["flat", "nested", "failed", "policy", "too long", "cancelled"],
+        ids=["flat", "nested", "failed", "image", "small image", "policy", "too long", "cancelled"],
     )
     def test_kinds(self, end, kind):
         """

@@ -59,8 +59,8 @@ class Profile:
     """`EncoderBase.longest_name`."""
 
 
-THINKS: Final = re.compile(r"deepseek-v[4-9]|kimi-(k2\.|k[3-9]|.*thinking)")
-"""Models that think unless a request switches it off (litellm#30233, webbrain#143)."""
+THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner)|kimi-(k2\.|k[3-9]|.*thinking)")
+"""Models that think unless a request switches it off (litellm#30233, webbrain#143, continue#9606)."""
 
 PROFILES: Final = by_word(
     {
