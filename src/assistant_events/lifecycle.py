@@ -318,12 +318,12 @@ class _Call:
         # Any: an event of `_BY_APP`, recognised by its class.
         if self.provider_executed:
             return _CONFLICT
-        if type(event) is ev.ToolStarted:
+        if event.__class__ is ev.ToolStarted:
             if event.attempt <= self.attempt:
                 return _AGAIN if event.attempt == self.attempt else _LATE
             self.attempt = event.attempt
             return None
-        approval = _APPROVALS[type(event)]
+        approval = _APPROVALS[event.__class__]
         if self.approval in (approval, "approved"):
             return _AGAIN
         self.approval = approval
@@ -362,7 +362,7 @@ class MessageLifecycle:
 
     def advance(self, event: KnownEvent) -> Rejection | None:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
-        cls = type(event)
+        cls = event.__class__
         after, kind, fragment_moves, call_moves = _STEPS[self.phase][cls]
         # Parts of a message never change the phase of the message.
         if fragment_moves is not None:
@@ -480,12 +480,12 @@ class MessageLifecycle:
     def _refused(self, event: KnownEvent, why: Rejection) -> Rejection:
         # In a closed message an equal second end of a fragment or call is still a duplicate.
         if why is Rejection.LATE and self.phase is not MessagePhase.REWOUND:
-            kind = _KIND_OF.get(type(event))
-            if kind is not None and FRAGMENT[kind][self.fragment(kind)][type(event)] is Rejection.AGAIN:
+            kind = _KIND_OF.get(event.__class__)
+            if kind is not None and FRAGMENT[kind][self.fragment(kind)][event.__class__] is Rejection.AGAIN:
                 return Rejection.AGAIN
             if (
                 isinstance(event, (ev.ToolInputEnded, ev.ToolCalled, ev.ToolSuccess))
-                and CALL[self.call(event.call_id)][type(event)] is Rejection.AGAIN
+                and CALL[self.call(event.call_id)][event.__class__] is Rejection.AGAIN
             ):
                 return Rejection.AGAIN
         return why

@@ -227,6 +227,21 @@ def test_verify_finds_what_is_out_of_place(run, db):
     assert (0, "no problems\n") == (run("verify", "good", "--db", db).code, run("verify", "good", "--db", db).out)
 
 
+def test_verify_lists_the_sessions_once(run, db, monkeypatch):
+    """
+    The list is not read again for each session: with thousands of them that took a minute.
+    """
+    with SqliteStore(db) as store:
+        for name in ("one", "two", "three"):
+            store.append(name, durable(answer("Hi")))
+    listed = []
+    sessions = SqliteStore.sessions
+    monkeypatch.setattr(SqliteStore, "sessions", lambda store, *given: listed.append(given) or sessions(store, *given))
+
+    assert "no problems\n" == run("verify", "--db", db).out
+    assert 1 == len(listed)
+
+
 def test_the_default_database(run, tmp_path, monkeypatch):
     """
     Without `--db` a command finds the database that `run` makes; a file of the name is preferred to a session.

@@ -31,18 +31,17 @@ def assign_call_ids(messages: Iterable[msg.Message], fit: Callable[[str], str]) 
     """
     ids: dict[tuple[str, str], str] = {}
     taken: set[str] = set()
+    numbers: dict[str, int] = {}
     for message in messages:
         for call in getattr(message, "tool_calls", ()):
             given = wire_id(call) or call.call_id
             if call.state.get("orphan") is not True:
                 stem = made = fit(given)
-                count = 1
                 while made in taken:
-                    count += 1
-                    numbered = f"{stem}_{count}"
-                    made = fit(numbered)
-                    if made == stem:  # it has cut the number off
-                        made = numbered
+                    number = numbers[stem] = numbers.get(stem, 1) + 1
+                    made = f"{stem}_{number}"
+                    if number <= len(taken) + 2:  # else `fit` cuts the numbers off
+                        made = fit(made)
                 taken.add(made)
                 given = made
             ids[message.id, call.call_id] = given

@@ -31,7 +31,6 @@ part, and a state has no more than `MAX_DEPTH`.
 """
 
 _NOTHING: Fields = {}
-_COUNT_LIMIT = 1 << 63
 _OBJECTS = (dict, JsonObject)
 _ARRAYS = (list, tuple)
 
@@ -173,7 +172,7 @@ def count(fields: Fields, key: str) -> int | None:
     value: int | None = fields.get(key)
     if type(value) is not int:
         value = integer(fields, key)
-    return value if value is not None and 0 <= value < _COUNT_LIMIT else None
+    return value if value is not None and 0 <= value < 1 << 63 else None
 
 
 def flag(fields: Fields, key: str) -> bool | None:

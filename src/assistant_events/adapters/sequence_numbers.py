@@ -45,8 +45,7 @@ class SequenceNumbers:
         if serial not in self._frame_ids:
             self._frame_ids.add(serial)
             self._frames[number] = frame
-            if self.last is None or number > self.last:
-                self.last = number
+            self.add(number)
             return False
         is_same = self._frames.get(number, _DELTA) == frame
         self._frames = self._frames if is_same else None

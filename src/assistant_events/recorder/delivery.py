@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from assistant_events.errors import LocalProtocolError
-from assistant_events.events import DURABLE_EVENTS, Event
+from assistant_events.events import Event
 from assistant_events.lifecycle import KnownEvent, MessageLifecycle, MessagePhase
 from assistant_events.messages import AssistantMessage
 from assistant_events.recorder.calls import Calls
 from assistant_events.recorder.replay_filter import ReplayFilter
 
 _RUNNING = MessagePhase.RUNNING  # reading a member of an enum takes as long as a look-up in a table
-_DURABLE = frozenset[type](DURABLE_EVENTS)
 
 
 class Delivery:
@@ -81,9 +80,8 @@ class Delivery:
                 self._on_replayed([each for each in self._replay.answered() if self._lifecycle.settle(each)])
                 self._replay = None
         for event in caused:
-            if type(event) in _DURABLE:
+            if event.durable:
                 self._recorded.append(event)
-        sink = self.sink
-        if sink is not None:
-            sink.extend(caused)
+        if self.sink is not None:
+            self.sink += caused
         return caused

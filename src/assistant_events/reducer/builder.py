@@ -113,7 +113,7 @@ class Builder:
         if isinstance(items, list) and len(items) == 1:
             # A live stream brings one delta at a time: the same as below, for one.
             (item,) = items
-            buffer = self._continued(item) if type(item) in _APPEND_RUN else None
+            buffer = self._continued(item) if item.__class__ in _APPEND_RUN else None
             if buffer is None:
                 self.apply(item)
                 return
@@ -126,8 +126,7 @@ class Builder:
         rest = iter(items)
         item = next(rest, _END)
         while item is not _END:
-            cls = item.__class__
-            append = _APPEND_RUN.get(cls)
+            append = _APPEND_RUN.get(item.__class__)
             buffer = None if append is None else self._continued(item)
             if append is None or buffer is None:
                 self.apply(item)
@@ -225,7 +224,7 @@ class Builder:
         return opened
 
     def _begin(self, event: KnownEvent, moment: Moment, phase: MessagePhase) -> Outcome:
-        after = MESSAGE[phase][type(event)]
+        after = MESSAGE[phase][event.__class__]
         if type(after) is Rejection:
             # Only a second rewind can be `AGAIN` here, and it is always equal to the first.
             return OUTCOMES.get(after, Outcome.DUPLICATE)

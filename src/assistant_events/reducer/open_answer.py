@@ -112,13 +112,13 @@ class OpenAnswer(OpenMessage):
 
     def _start_fragment(self, event: Any, moment: Moment) -> Outcome:
         # Any: the start of a fragment, recognised by its class.
-        media_type = event.media_type if type(event) is ev.MediaStarted else ""
-        self.fragments[_KINDS[type(event)]] = (len(self.parts), moment.began, media_type)
+        media_type = event.media_type if event.__class__ is ev.MediaStarted else ""
+        self.fragments[_KINDS[event.__class__]] = (len(self.parts), moment.began, media_type)
         self.parts.append(None)
         return _APPLIED
 
     def _end_fragment(self, event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded, moment: Moment) -> Outcome:
-        kind = _KINDS[type(event)]
+        kind = _KINDS[event.__class__]
         place, times, _ = self.fragments.pop(kind)
         self.buffers.pop(_DELTAS[kind], None)
         part = self.parts[place] = parts.ended_part(event, moment.ends(times))

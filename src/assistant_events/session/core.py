@@ -509,7 +509,7 @@ class Core(ABC, Generic[StreamT]):
         prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=as_prompt(content))
 
         def plan() -> list[Event]:
-            is_new = all(message.id != name for message in self.transcript.messages)
+            is_new = name not in self.transcript  # else the calls that wait are of its own answer
             calls = self.transcript.pending_tool_calls if abandon_calls and is_new else ()
             return [*[call.fail(interrupted("the next prompt came without its result")) for call in calls], prompt]
 

@@ -76,7 +76,7 @@ def draft_of(cls: type) -> Any:
 
 def copy_for_class(function: _F) -> _F:
     """
-    Return a function with code of its own, to be called with objects of one class.
+    Return a function with code of its own, to be called with objects of one class. It has no defaults and no closure.
 
     CPython adapts each access to an attribute to the class that it meets (PEP 659). In a loop that several classes use
     by turns it adapts to one of them, and the others take half as long again.

@@ -521,6 +521,23 @@ class TestReasoning:
 
         assert [("reasoning", "Hm.")] == kinds(message(data))
 
+    def test_a_summary_at_the_index_of_a_raw_thought(self):
+        """
+        The arrays of an item count apart: an event of the one is not about the text of the other.
+        """
+        data = stream(
+            added(0, id="rs_1", type="reasoning", summary=[]),
+            delta("reasoning_text", 0, "Hm, ", content_index=0),
+            delta("reasoning_text", 0, "raw.", content_index=0),
+            whole("reasoning_text", 0, content_index=0, text="Hm, raw."),
+            delta("reasoning_summary_text", 0, "In ", summary_index=0),
+            delta("reasoning_summary_text", 0, "short.", summary_index=0),
+            whole("reasoning_summary_text", 0, summary_index=0, text="In short."),
+            done(0, id="rs_1", type="reasoning", summary=[summary("In short.")]),
+        )
+
+        assert [("reasoning", "Hm, raw."), ("reasoning", "In short.")] == kinds(message(data))
+
 
 class TestTexts:
     def test_citations(self):

@@ -1,0 +1,90 @@
+"""
+Many events at once: deltas that follow each other are appended together, up to one that belongs elsewhere.
+"""
+
+import pytest
+
+from assistant_events import StepStarted, TextDelta, TextStarted, ToolInputDelta, ToolInputStarted
+from assistant_events.reducer import Builder
+from assistant_events.testing import origin
+from assistant_events.values.buffers import COMPACT_AT
+from assistant_events.values.construct import copy_for_class
+
+
+def streamed(builder):
+    """
+    Return the open texts and inputs by the ids of their messages and calls.
+    """
+    return {
+        (message_id, key if isinstance(key, str) else ""): buffer.value()
+        for message_id, key, buffer in builder.open_text()
+    }
+
+
+def test_deltas_of_two_messages():
+    """
+    A delta belongs to its own message, also where the message before it is at the same offset.
+    """
+    builder = Builder()
+    for name, text in (("a2", "Good night"), ("a1", "Hello")):
+        builder.extend([StepStarted(message_id=name, origin=origin()), TextStarted(message_id=name)])
+        builder.extend([TextDelta(message_id=name, offset=0, delta=text)])
+    builder.extend(
+        [
+            TextDelta(message_id="a1", offset=5, delta=" you"),
+            TextDelta(message_id="a1", offset=9, delta="!"),
+            TextDelta(message_id="a2", offset=10, delta=", you"),
+            TextDelta(message_id="a2", offset=15, delta="."),
+        ]
+    )
+
+    assert {("a1", ""): "Hello you!", ("a2", ""): "Good night, you."} == streamed(builder)
+
+
+def test_deltas_of_two_calls():
+    """
+    The same holds for the inputs of two calls.
+    """
+    builder = Builder()
+    builder.extend([StepStarted(message_id="a1", origin=origin())])
+    builder.extend([ToolInputStarted(message_id="a1", call_id=each, name="f") for each in ("c1", "c2")])
+    builder.extend(
+        [
+            ToolInputDelta(message_id="a1", call_id="c1", offset=0, delta='{"a"'),
+            ToolInputDelta(message_id="a1", call_id="c2", offset=0, delta='{"bb'),
+            ToolInputDelta(message_id="a1", call_id="c1", offset=4, delta=": 1}"),
+            ToolInputDelta(message_id="a1", call_id="c2", offset=4, delta='": 2}'),
+        ]
+    )
+
+    assert {("a1", "c1"): '{"a": 1}', ("a1", "c2"): '{"bb": 2}'} == streamed(builder)
+
+
+@pytest.mark.parametrize("before", [0, 1, COMPACT_AT - 1])
+def test_pieces_are_joined(before):
+    """
+    However many deltas come at once, only some of their texts are kept apart.
+    """
+    builder = Builder()
+    builder.extend([StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")])
+    deltas = [TextDelta(message_id="a1", offset=at, delta="x") for at in range(3 * COMPACT_AT)]
+    builder.extend(deltas[:before])
+    builder.extend(deltas[before:])
+    [(_, _, buffer)] = builder.open_text()
+
+    assert len(buffer.pieces) < COMPACT_AT
+    assert 3 * COMPACT_AT * "x" == buffer.value()
+
+
+def test_code_of_its_own():
+    """
+    A copy for one class does the same, and shares no code that CPython adapts.
+    """
+
+    def length(value):
+        return len(value)
+
+    copy = copy_for_class(length)
+
+    assert (2, "length") == (copy("ab"), copy.__name__)
+    assert copy.__code__ is not length.__code__
