@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, final
 
 import attrs
@@ -17,7 +18,7 @@ import attrs
 from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.errors import JsonError
 from assistant_events.mock.answers import CallName, is_word
-from assistant_events.mock.fixture_files import ReadFixtures
+from assistant_events.mock.fixture_files import AnswerEntry, FixtureFormat, ReadFixtures
 from assistant_events.mock.fixtures import Answer, Fixture, HttpError, Timing
 from assistant_events.mock.json_reader import (
     READ_ERRORS,
@@ -61,6 +62,10 @@ class AimockApi:
 
     is_delta: Callable[[Answer], list[bool]]
     """Returns for each event of an answer whether it is a delta."""
+
+    def fixture_format(self, entry: type[AnswerEntry]) -> FixtureFormat:
+        """Return the form of the fixture files of this API, with answers of the class *entry*, and of aimock's."""
+        return FixtureFormat(match=self.match, entry=entry, read_other=partial(read_aimock, self))
 
 
 def _refuse(reason: str) -> Callable[[Any], None]:

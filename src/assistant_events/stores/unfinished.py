@@ -33,7 +33,7 @@ def resolve_unfinished(
 
 def recover_unfinished(store: Store, session_id: str) -> tuple[Unfinished, ...]:
     """Fold the log of a session and return its unfinished work, which is stored unless the log has moved since."""
-    transcript = _folded(store, session_id)
+    transcript = stored_transcript(store, session_id)
     unfinished = transcript.unfinished()
     # Without it the result is right too, and the next call folds again: the log may have moved, or the disk be full.
     with suppress(StoreError):
@@ -41,7 +41,8 @@ def recover_unfinished(store: Store, session_id: str) -> tuple[Unfinished, ...]:
     return unfinished
 
 
-def _folded(store: Store, session_id: str) -> Transcript:
+def stored_transcript(store: Store, session_id: str) -> Transcript:
+    """Return the transcript of what is stored of a session, also while another writer prunes its records."""
     start = store.load_snapshot(session_id) or Transcript()
     while True:
         try:

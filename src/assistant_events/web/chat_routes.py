@@ -25,9 +25,10 @@ from assistant_events.live import Live, MemoryLive
 from assistant_events.messages import ApprovalStatus, Awaits, Transcript
 from assistant_events.outward import Cursor, DocumentWriter, SharedEvents, SseWriter, end_event, error_event
 from assistant_events.outward.sse import SSE_START
-from assistant_events.reducer import Builder, fold
+from assistant_events.reducer import Builder
 from assistant_events.session import Turns
 from assistant_events.stores import AsyncStore, Store
+from assistant_events.stores.unfinished import stored_transcript
 from assistant_events.values.json_io import write_json
 from assistant_events.web.commands import Command, commands
 from assistant_events.web.refusals import HANDLED, check_host, check_origin, read_object, refused
@@ -291,7 +292,7 @@ class ChatRoutes:
         raise HTTPException(404, "no such session")
 
     async def _transcript(self, session_id: str) -> Transcript:
-        return await self._store.run(_transcript, self._store.store, session_id)
+        return await self._store.run(stored_transcript, self._store.store, session_id)
 
     def _is_users_turn(self, transcript: Transcript) -> bool:
         """Return whether only a person, or a browser, can continue."""
@@ -320,18 +321,6 @@ class _Streams:
         self._open[owner] -= 1
         if not self._open[owner]:
             del self._open[owner]
-
-
-def _transcript(store: Store, session_id: str) -> Transcript:
-    """Return the transcript of what is stored."""
-    while True:
-        snapshot = store.load_snapshot(session_id)
-        try:
-            return fold(store.read(session_id, 0 if snapshot is None else snapshot.seq), start=snapshot)
-        except PrunedError:
-            newer = store.load_snapshot(session_id)
-            if newer is None or (snapshot is not None and newer.seq <= snapshot.seq):
-                raise
 
 
 def _record(store: Store, session_id: str, seq: int) -> Record | None:

@@ -3,8 +3,8 @@
 from typing import Final
 
 from assistant_events.adapters.anthropic_messages import dialect
+from assistant_events.adapters.anthropic_messages.mock.aimock import FORM
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer
-from assistant_events.adapters.anthropic_messages.mock.form import FORM
 from assistant_events.adapters.anthropic_messages.mock.provider import MockProvider
 from assistant_events.adapters.anthropic_messages.mock.recorded import RecordedMessages
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import attrs
 
-from assistant_events.adapters.anthropic_messages.mock.answers import Answer, call_block, text_block
+from assistant_events.adapters.anthropic_messages.mock.answers import Answer, AnswerEntry, call_block, text_block
 from assistant_events.adapters.anthropic_messages.mock.runs import Prepared
 from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
@@ -53,3 +53,5 @@ def _is_delta(answer: fixtures.Answer) -> list[bool]:
 
 
 AIMOCK: Final = AimockApi(name="Messages", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+
+FORM: Final = AIMOCK.fixture_format(AnswerEntry)

@@ -12,8 +12,8 @@ import attrs
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from assistant_events.adapters.anthropic_messages.mock.aimock import FORM
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, text_block
-from assistant_events.adapters.anthropic_messages.mock.form import FORM
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
 from assistant_events.adapters.anthropic_messages.mock.runs import (
     CHUNK_FAULT_FRAMES,

@@ -9,8 +9,8 @@ from typing import Any, Final, final
 from typing_extensions import override
 
 from assistant_events.adapters.anthropic_messages import dialect, emit_resource, vocabulary
+from assistant_events.adapters.anthropic_messages.mock.aimock import FORM
 from assistant_events.adapters.anthropic_messages.mock.answers import RESERVED, Answer
-from assistant_events.adapters.anthropic_messages.mock.form import FORM
 from assistant_events.adapters.anthropic_messages.mock.provider import error_response
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
 from assistant_events.adapters.json_fields import mapping, string

@@ -3,8 +3,8 @@
 from typing import Final
 
 from assistant_events.adapters.bedrock_converse import dialect
+from assistant_events.adapters.bedrock_converse.mock.aimock import FORM
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer
-from assistant_events.adapters.bedrock_converse.mock.form import FORM
 from assistant_events.adapters.bedrock_converse.mock.provider import MockProvider
 from assistant_events.adapters.bedrock_converse.mock.recorded import RecordedConverse
 from assistant_events.adapters.bedrock_converse.mock.request_facts import read_request

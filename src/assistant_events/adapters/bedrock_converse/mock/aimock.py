@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.adapters.bedrock_converse.mock.answers import Answer, call_block, reasoning_block
+from assistant_events.adapters.bedrock_converse.mock.answers import Answer, AnswerEntry, call_block, reasoning_block
 from assistant_events.adapters.bedrock_converse.mock.runs import Prepared
 from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
@@ -39,3 +39,5 @@ def _is_delta(answer: fixtures.Answer) -> list[bool]:
 
 
 AIMOCK: Final = AimockApi(name="Converse", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+
+FORM: Final = AIMOCK.fixture_format(AnswerEntry)

@@ -9,8 +9,8 @@ from uuid import uuid4
 import attrs
 from starlette.responses import Response
 
+from assistant_events.adapters.bedrock_converse.mock.aimock import FORM
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, app_call
-from assistant_events.adapters.bedrock_converse.mock.form import FORM
 from assistant_events.adapters.bedrock_converse.mock.request_facts import path_fields, read_request
 from assistant_events.adapters.bedrock_converse.mock.runs import (
     FAULT_FRAMES,

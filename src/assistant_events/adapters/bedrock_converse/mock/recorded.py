@@ -12,8 +12,8 @@ from typing_extensions import override
 from assistant_events.adapters.aws import AWS_ERRORS, error_in, read_http
 from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.bedrock_converse import dialect
+from assistant_events.adapters.bedrock_converse.mock.aimock import FORM
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, answer_fields
-from assistant_events.adapters.bedrock_converse.mock.form import FORM
 from assistant_events.adapters.bedrock_converse.mock.request_facts import path_fields, read_request
 from assistant_events.adapters.json_fields import string
 from assistant_events.messages import AssistantMessage

@@ -3,8 +3,8 @@
 from typing import Final
 
 from assistant_events.adapters.gemini_generate_content import dialect
+from assistant_events.adapters.gemini_generate_content.mock.aimock import FORM
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
-from assistant_events.adapters.gemini_generate_content.mock.form import FORM
 from assistant_events.adapters.gemini_generate_content.mock.provider import MockProvider
 from assistant_events.adapters.gemini_generate_content.mock.recorded import RecordedGenerateContent
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import read_request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.adapters.gemini_generate_content.mock.answers import Answer, call_part
+from assistant_events.adapters.gemini_generate_content.mock.answers import Answer, AnswerEntry, call_part
 from assistant_events.adapters.gemini_generate_content.mock.runs import Prepared
 from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
@@ -37,3 +37,5 @@ def _is_delta(answer: fixtures.Answer) -> list[bool]:
 
 
 AIMOCK: Final = AimockApi(name="generateContent", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+
+FORM: Final = AIMOCK.fixture_format(AnswerEntry)

@@ -10,8 +10,8 @@ import attrs
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from assistant_events.adapters.gemini_generate_content.mock.aimock import FORM
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
-from assistant_events.adapters.gemini_generate_content.mock.form import FORM
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import read_request
 from assistant_events.adapters.gemini_generate_content.mock.runs import (
     ARRAY_FRAMES,

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.gemini_generate_content import dialect
+from assistant_events.adapters.gemini_generate_content.mock.aimock import FORM
 from assistant_events.adapters.gemini_generate_content.mock.answers import RESERVED, Answer, response_fields
-from assistant_events.adapters.gemini_generate_content.mock.form import FORM
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import read_request
 from assistant_events.adapters.gemini_generate_content.vocabulary import ERRORS
 from assistant_events.adapters.google_rpc import camel_keys

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from os import PathLike
 from typing import Final
 
 from assistant_events.adapters.gemini_interactions.mock.aimock import AIMOCK
 from assistant_events.adapters.gemini_interactions.mock.answers import AnswerEntry
-from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.mock import fixture_files
-from assistant_events.mock.aimock import read_aimock
-from assistant_events.mock.fixture_files import FixtureFormat, FixtureSource
+from assistant_events.mock.fixture_files import FixtureSource
 from assistant_events.mock.fixtures import Fixtures
 
-FORM: Final = FixtureFormat(match=Match, entry=AnswerEntry, read_other=partial(read_aimock, AIMOCK))
+FORM: Final = AIMOCK.fixture_format(AnswerEntry)
 
 
 def load_fixtures(*sources: str | PathLike[str] | Mapping[str, object]) -> Fixtures:

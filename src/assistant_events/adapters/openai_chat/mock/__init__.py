@@ -3,8 +3,8 @@
 from typing import Final
 
 from assistant_events.adapters.openai_chat import dialect
+from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.answers import Answer
-from assistant_events.adapters.openai_chat.mock.form import FORM
 from assistant_events.adapters.openai_chat.mock.provider import MockProvider
 from assistant_events.adapters.openai_chat.mock.recorded import RecordedChat
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from assistant_events.adapters.openai_chat.mock.answers import Answer, function_call
+from assistant_events.adapters.openai_chat.mock.answers import Answer, AnswerEntry, function_call
 from assistant_events.adapters.openai_chat.mock.runs import Prepared
 from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
@@ -48,3 +48,5 @@ def _is_delta(answer: fixtures.Answer) -> list[bool]:
 
 
 AIMOCK: Final = AimockApi(name="Chat Completions", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+
+FORM: Final = AIMOCK.fixture_format(AnswerEntry)

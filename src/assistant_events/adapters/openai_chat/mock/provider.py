@@ -8,8 +8,8 @@ from typing import ClassVar, final
 
 from starlette.responses import Response
 
+from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.answers import Answer
-from assistant_events.adapters.openai_chat.mock.form import FORM
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request
 from assistant_events.adapters.openai_chat.mock.runs import FAULT_FRAMES, Prepared, Run
 from assistant_events.adapters.openai_chat.mock.validation import check_create

@@ -11,8 +11,8 @@ from typing_extensions import override
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_chat import dialect
+from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.answers import RESERVED, Answer, completion_fields
-from assistant_events.adapters.openai_chat.mock.form import FORM
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.messages import AssistantMessage

@@ -3,8 +3,8 @@
 from typing import Final
 
 from assistant_events.adapters.openai_responses import dialect
+from assistant_events.adapters.openai_responses.mock.aimock import FORM
 from assistant_events.adapters.openai_responses.mock.answers import Answer
-from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.provider import MockProvider
 from assistant_events.adapters.openai_responses.mock.recorded import RecordedResponses
 from assistant_events.adapters.openai_responses.mock.request_facts import Match, read_request

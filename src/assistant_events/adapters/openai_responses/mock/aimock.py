@@ -6,7 +6,13 @@ from typing import Annotated, Final
 
 import attrs
 
-from assistant_events.adapters.openai_responses.mock.answers import Answer, call_item, message_item, reasoning_item
+from assistant_events.adapters.openai_responses.mock.answers import (
+    Answer,
+    AnswerEntry,
+    call_item,
+    message_item,
+    reasoning_item,
+)
 from assistant_events.adapters.openai_responses.mock.request_facts import Match
 from assistant_events.adapters.openai_responses.mock.runs import Prepared
 from assistant_events.mock import fixtures
@@ -52,3 +58,5 @@ def _is_delta(answer: fixtures.Answer) -> list[bool]:
 
 
 AIMOCK: Final = AimockApi(name="Responses", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+
+FORM: Final = AIMOCK.fixture_format(AnswerEntry)

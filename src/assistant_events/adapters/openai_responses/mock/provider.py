@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
+from assistant_events.adapters.openai_responses.mock.aimock import FORM
 from assistant_events.adapters.openai_responses.mock.answers import Answer, message_item
 from assistant_events.adapters.openai_responses.mock.conversations import (
     Conversation,
@@ -19,7 +20,6 @@ from assistant_events.adapters.openai_responses.mock.conversations import (
     page_of,
     stored_item,
 )
-from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items, read_request
 from assistant_events.adapters.openai_responses.mock.runs import (
     FAULT_FRAMES,

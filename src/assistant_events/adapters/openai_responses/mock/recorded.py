@@ -12,8 +12,8 @@ from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import integer, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import dialect, emit_resource, vocabulary
+from assistant_events.adapters.openai_responses.mock.aimock import FORM
 from assistant_events.adapters.openai_responses.mock.answers import RESERVED, Answer
-from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.request_facts import read_request
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
