@@ -290,6 +290,7 @@ def test_the_dialects_that_were_tried(run, command):
     assert list(dialect_names()) == [line.partition(":")[0].strip() for line in refusals]
     assert all(": expected a" in line for line in refusals)
     assert "  tried 1 object, the first has" in run(command, "-", stdin=b'data: {"a":1}\n\n').err
+    assert "  tried 1 object, the first has no fields" in run(command, "-", stdin=b"{}").err
     assert "  tried 0 objects, none is a JSON object" in run(command, "-", stdin=b"data: hello\n\n").err
 
 

@@ -157,8 +157,7 @@ def recognise(source: Input, dialect_name: str | None = None, provider: str | No
     if dialect is None and (is_record(first) or is_own_event(first)):
         return OwnEvents(source, form)
     if dialect is None:
-        payloads = (payload for _, payload in _DOCUMENTS[form](source.chunks()))
-        dialect = _detected(source, filter(None, map(_object, payloads)))
+        dialect = _detected(source, _objects(source, form))
     dialect = _of_provider(dialect, provider)
     if not more and dialect.decode_resource is not None and not dialect.decoder("m").feed_event(first):
         return ProviderAnswer(source, dialect, first)
@@ -171,8 +170,7 @@ def not_an_answer(content: ProviderStream | ProviderAnswer) -> CommandError:
     if isinstance(content, ProviderAnswer):
         first: Mapping[str, Any] | None = content.document
     elif content.form in _DOCUMENTS:
-        documents = (payload for _, payload in _DOCUMENTS[content.form](source.chunks()))
-        first = next(filter(None, map(_object, documents)), None)
+        first = next(_objects(source, content.form), None)
     else:
         first = next(_frames(source, AwsEventStream() if content.form is _Form.BINARY else Sse()), None)
     begins = "none of it is a JSON object" if first is None else f"the first object has {_fields(first)}"
@@ -250,6 +248,14 @@ def _object(payload: bytes) -> dict[str, Any] | None:
         return None
     # cast: isinstance leaves its items unknown.
     return cast("dict[str, Any]", document) if isinstance(document, dict) else None
+
+
+def _objects(source: Input, form: _Form) -> Iterator[Mapping[str, Any]]:
+    """Return the JSON objects among the documents of an input."""
+    for _, payload in _DOCUMENTS[form](source.chunks()):
+        document = _object(payload)
+        if document is not None:
+            yield document
 
 
 def _parsed(source: Input, place: str, payload: bytes) -> Any:
