@@ -135,8 +135,6 @@ dialect = Dialect(
     decoder=OllamaChatDecoder,
     encoder=OllamaChatEncoder.encode,
     emitter=OllamaChatEmitter,
-    decode_resource=OllamaChatDecoder.decode_resource,
     detect=detect,
-    http_error=ERRORS.read_http,
     dropped={"created_at": "the request's time", "role": "always the assistant", "index": "the order of the calls"},
 )

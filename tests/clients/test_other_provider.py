@@ -9,6 +9,7 @@ import pytest
 
 from assistant_events import ErrorKind, RemoteRun, fold
 from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.clients import Action, ProviderClient, RecoveryPolicy, Situation, SyncProviderClient
 from assistant_events.clients.provider_api import ProviderApi
@@ -30,6 +31,7 @@ DOCUMENT = {"id": "r1", "state": "finished", "texts": ["Hel", "lo"]}
 class AcmeDecoder(DecoderBase):
     dialect = "acme-runs"
     provider = "acme"
+    error_table = ErrorTable(codes={"nope": ErrorKind.INVALID_REQUEST}, otherwise="nope")
 
     def on_event(self, event):
         if event["type"] == "created":
@@ -68,7 +70,7 @@ class AcmeTrackingDecoder(TrackingDecoder, AcmeDecoder):
 
 
 class AcmeApi(ProviderApi):
-    dialect = "acme-runs"
+    dialect = Dialect(name="acme-runs", decoder=AcmeDecoder)
     provider = "acme"
     base_url = "https://acme.example"
     version = "v9"
@@ -78,7 +80,6 @@ class AcmeApi(ProviderApi):
     key_header = "x-acme-key"
     key_variable = "ACME_API_KEY"
     decoder = AcmeTrackingDecoder
-    errors = ErrorTable(codes={"nope": ErrorKind.INVALID_REQUEST}, otherwise="nope")
 
     def with_defaults(self, body):
         return {"stream": True, **body}

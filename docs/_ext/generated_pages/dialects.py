@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.dialect import GROUP
 
-_CAN = ("decoder", "decode_resource", "http_error", "detect", "encoder", "emitter", "emit_resource")
+_CAN = ("decoder", "decode_resource", "detect", "encoder", "emitter", "emit_resource")
 
 
 def dropped(name: str) -> str:

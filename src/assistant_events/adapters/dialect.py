@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any, Final, Protocol, TypeVar, Unpack, final
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, Unpack, final
 
 import attrs
 
@@ -15,6 +15,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.encoded import Encode
 from assistant_events.adapters.encoder import EncoderBase
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Prior
@@ -28,6 +29,8 @@ from assistant_events.values import ErrorInfo
 _T = TypeVar("_T")
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+_ANY_ERROR: Final = ErrorTable(codes={}, otherwise="error")
 
 GROUP = "assistant_events.adapters"
 """Entry points of this group name a `Dialect`."""
@@ -65,6 +68,10 @@ class DecodeResource(Protocol):
         ...
 
 
+ReadHttpError: TypeAlias = Callable[[int, Mapping[str, str], bytes], ErrorInfo]
+"""Reads an HTTP error: status, headers with names in lower case, body."""
+
+
 def _encoder_class(dialect: Dialect) -> type[EncoderBase] | None:
     """Return the class of the encoder; `None` when it is not an `EncoderBase`."""
     owner = getattr(dialect.encoder, "__self__", None)
@@ -74,6 +81,15 @@ def _encoder_class(dialect: Dialect) -> type[EncoderBase] | None:
 def _default_policy(dialect: Dialect) -> Policy:
     encoder = _encoder_class(dialect)
     return DEFAULT_POLICY if encoder is None else encoder.policy
+
+
+def _default_decode_resource(dialect: Dialect) -> DecodeResource | None:
+    return getattr(dialect.decoder, "decode_resource", None)
+
+
+def _default_http_error(dialect: Dialect) -> ReadHttpError:
+    table: ErrorTable | None = getattr(dialect.decoder, "error_table", None)
+    return (table or _ANY_ERROR).read_http
 
 
 @final
@@ -94,7 +110,8 @@ class Dialect:
 
         emit_resource: Writes a message as one JSON document; `None` when the wire has no such form.
 
-        decode_resource: Reads an answer that came as one JSON document; `None` when the wire has no such form.
+        decode_resource: Reads an answer that came as one JSON document; `None` when the wire has no such form. It is
+            that of the decoder's class.
 
         detect: Whether the first frame of a stream, or a document, is of this wire; `None` when that cannot be
             detected.
@@ -104,8 +121,8 @@ class Dialect:
         policy: Which state may be sent back, and to whom. It is the `policy` of the encoder's class; only a dialect
             whose `encoder` is not `EncoderBase.encode` names one itself.
 
-        http_error: Reads an HTTP error (status, headers, body), for example `read_http` of an `ErrorTable`; `None` when
-            the dialect knows nothing of such errors.
+        http_error: Reads an HTTP error (status, headers, body). It is `read_http` of the `error_table` of the decoder's
+            class; where that has none, the status decides the kind.
 
         dropped: What the decoder does not keep: the reason by field. A field is its name, or names with dots
             (`usage.total`) that follow each other anywhere in a frame, and covers all that is in it. With a dot before
@@ -125,11 +142,13 @@ class Dialect:
     encoder: Encode | None = None
     emitter: Callable[[], EmitterBase] | None = None
     emit_resource: Callable[[AssistantMessage], dict[str, Any]] | None = None
-    decode_resource: DecodeResource | None = None
+    decode_resource: DecodeResource | None = attrs.field(
+        default=attrs.Factory(_default_decode_resource, takes_self=True)
+    )
     detect: Callable[[Fields], bool] | None = None
     detects: str = ""
     policy: Policy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True))
-    http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
+    http_error: ReadHttpError = attrs.field(default=attrs.Factory(_default_http_error, takes_self=True))
     dropped: Mapping[str, str] = _NOTHING
 
     def __attrs_post_init__(self) -> None:

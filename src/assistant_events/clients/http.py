@@ -277,7 +277,7 @@ class Transport:
             message = f"the server answered with HTTP {status}, and redirects are not followed"
             error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message, status=status)
             return RequestFailedError(error, status=status)
-        error = self.api.read_error(status, response.headers, await self._error_body(response))
+        error = self.api.dialect.http_error(status, response.headers, await self._error_body(response))
         return RequestFailedError(self.secrets.error(error), status=status)
 
     async def _error_body(self, response: httpx2.Response) -> bytes:

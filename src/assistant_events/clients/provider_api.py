@@ -7,12 +7,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from assistant_events.adapters.dialect import Dialect
-from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields, others, string
 from assistant_events.clients.recovery import RunSummary, RunTraits
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo
 
 
 class ProviderApi:
@@ -35,7 +33,6 @@ class ProviderApi:
     headers: ClassVar[Mapping[str, str]] = MappingProxyType({})  # of each request
     stream_type: ClassVar[str] = "text/event-stream"  # media type of a stream
     decoder: ClassVar[type[TrackingDecoder]]
-    errors: ClassVar[ErrorTable]  # reads the errors of HTTP responses
 
     # -- for the command `run`
 
@@ -59,10 +56,6 @@ class ProviderApi:
     def request(self, body: Fields) -> tuple[str, Fields]:
         """Return path and body of the request for an answer; *body* is that of the app, with `stream` in any case."""
         return self.collection, body
-
-    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
-        """Return the error of an HTTP response."""
-        return self.errors.read_http(status, headers, body)
 
     def settings(
         self, before: Fields, *, model: str | None, agent: str | None, system: str | None, background: bool

@@ -17,7 +17,7 @@ import attrs
 from starlette.responses import Response
 
 from assistant_events.adapters.dialect import Dialect
-from assistant_events.adapters.errors import ErrorTable, error_of_body
+from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.framing import Framing, Sse
 from assistant_events.adapters.json_fields import is_object, string
 from assistant_events.errors import FixtureError, JsonError
@@ -60,7 +60,6 @@ class RecordedApi(ABC):
 
     dialect: ClassVar[Dialect]
     form: ClassVar[FixtureFormat]
-    errors: ClassVar[ErrorTable]
     path: ClassVar[re.Pattern[str]]
     """Of requests that are recorded. A group matches the id of a run that is fetched; a wire without has no such."""
 
@@ -126,7 +125,7 @@ class RecordedApi(ABC):
         return HttpError(
             status=status,
             code=self.code_of(error_of_body(data)),
-            message=self.errors.read_http(status, headers, data).message,
+            message=self.dialect.http_error(status, headers, data).message,
             headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
         )
 

@@ -181,8 +181,6 @@ def _check_legal(events: Sequence[Event], where: str) -> None:
 def check_http_error(dialect: Dialect) -> None:
     """Read HTTP errors: nothing raises, and an empty body has the kind of the status."""
     read = dialect.http_error
-    if read is None:
-        return
     bodies = (b"", b"\xff\xfe", b"<html>Bad gateway</html>", b"null", b"[]", b'{"error":', *map(_json, _DOCUMENTS))
     for status in (200, 400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529, 599):
         for body in bodies:

@@ -3,7 +3,7 @@
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.anthropic_messages.emitter import AnthropicMessagesEmitter, emit_resource
 from assistant_events.adapters.anthropic_messages.encoder import encode
-from assistant_events.adapters.anthropic_messages.vocabulary import DROPPED, ERRORS, detect
+from assistant_events.adapters.anthropic_messages.vocabulary import DROPPED, detect
 from assistant_events.adapters.dialect import Dialect
 
 __all__ = [
@@ -21,10 +21,8 @@ dialect = Dialect(
     encoder=encode,
     emitter=AnthropicMessagesEmitter,
     emit_resource=emit_resource,
-    decode_resource=AnthropicMessagesDecoder.decode_resource,
     detect=detect,
     detects="a `type` that begins with message_ or content_block_, or a message of the role assistant",
-    http_error=ERRORS.read_http,
     dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

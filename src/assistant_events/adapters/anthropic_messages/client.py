@@ -14,7 +14,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import final
 
-from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, dialect, vocabulary
+from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, dialect
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.sync_client import SyncProviderClient
@@ -39,7 +39,6 @@ class AnthropicMessagesApi(ProviderApi):
     key_variable = "ANTHROPIC_API_KEY"
     headers = MappingProxyType({"anthropic-version": "2023-06-01"})
     decoder = AnthropicTrackingDecoder
-    errors = vocabulary.ERRORS
     system_field = "system"
     first_settings = MappingProxyType({"max_tokens": 8192})  # required
 

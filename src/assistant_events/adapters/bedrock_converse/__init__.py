@@ -24,7 +24,6 @@ dialect = Dialect(
     encoder=encode,
     emitter=BedrockConverseEmitter,
     emit_resource=emit_resource,
-    decode_resource=BedrockConverseDecoder.decode_resource,
     detect=detect,
     detects="an event of Converse such as messageStart, or an output with a stopReason",
     http_error=read_http,

@@ -12,18 +12,15 @@ An answer ends with its connection: one that was cut is asked for again, under t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import final
 from urllib.parse import quote
 
-from assistant_events.adapters.aws import AWS_ERRORS, read_http
 from assistant_events.adapters.bedrock_converse import BedrockConverseDecoder, dialect
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.sync_client import SyncProviderClient
 from assistant_events.clients.tracking_decoder import TrackingDecoder
-from assistant_events.values import ErrorInfo
 
 
 @final
@@ -45,7 +42,6 @@ class BedrockConverseApi(ProviderApi):
     key_variable = "AWS_BEARER_TOKEN_BEDROCK"
     stream_type = "application/vnd.amazon.eventstream"
     decoder = BedrockTrackingDecoder
-    errors = AWS_ERRORS
     system_field = "system"
 
     def system_of(self, text: str) -> list[dict[str, str]]:
@@ -58,10 +54,6 @@ class BedrockConverseApi(ProviderApi):
         operation = "converse-stream" if body.get("stream") is True else "converse"
         sent = {key: value for key, value in body.items() if key not in ("modelId", "model", "stream")}
         return f"{self.collection}/{quote(model, safe='')}/{operation}", sent
-
-    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
-        """Return the error of an HTTP response, whose type is in a header."""
-        return read_http(status, headers, body)
 
 
 @final

@@ -4,7 +4,7 @@ from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
 from assistant_events.adapters.gemini_generate_content.emitter import GeminiGenerateContentEmitter, emit_resource
 from assistant_events.adapters.gemini_generate_content.encoder import NO_SIGNATURE, encode
-from assistant_events.adapters.gemini_generate_content.vocabulary import DROPPED, ERRORS, detect
+from assistant_events.adapters.gemini_generate_content.vocabulary import DROPPED, detect
 
 __all__ = [
     "NO_SIGNATURE",
@@ -22,10 +22,8 @@ dialect = Dialect(
     encoder=encode,
     emitter=GeminiGenerateContentEmitter,
     emit_resource=emit_resource,
-    decode_resource=GeminiGenerateContentDecoder.decode_resource,
     detect=detect,
     detects="an array `candidates`, a `promptFeedback` with a reason, a `modelVersion` or `usageMetadata`",
-    http_error=ERRORS.read_http,
     dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import final
 from urllib.parse import quote
 
-from assistant_events.adapters.gemini_generate_content import GeminiGenerateContentDecoder, dialect, vocabulary
+from assistant_events.adapters.gemini_generate_content import GeminiGenerateContentDecoder, dialect
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
@@ -40,7 +40,6 @@ class GeminiGenerateContentApi(ProviderApi):
     key_header = "x-goog-api-key"
     key_variable = "GEMINI_API_KEY"
     decoder = GeminiGenerateContentTrackingDecoder
-    errors = vocabulary.ERRORS
     system_field = "systemInstruction"
 
     def with_defaults(self, body: Fields) -> Fields:

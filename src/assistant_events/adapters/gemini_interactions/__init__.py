@@ -5,7 +5,7 @@ from assistant_events.adapters.gemini_interactions.decoder import GeminiInteract
 from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
 from assistant_events.adapters.gemini_interactions.step_stream import sse
-from assistant_events.adapters.gemini_interactions.vocabulary import DROPPED, ERRORS, detect
+from assistant_events.adapters.gemini_interactions.vocabulary import DROPPED, detect
 
 __all__ = [
     "GeminiInteractionsDecoder",
@@ -27,10 +27,8 @@ dialect = Dialect(
     encoder=encode,
     emitter=GeminiInteractionsEmitter,
     emit_resource=emit_resource,
-    decode_resource=decode_resource,
     detect=detect,
     detects="an `event_type` or `type` that begins with interaction., step. or content., or an `object` interaction",
-    http_error=ERRORS.read_http,
     dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

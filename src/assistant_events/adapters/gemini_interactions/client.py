@@ -122,7 +122,6 @@ class GeminiInteractionsApi(ProviderApi):
     key_header = "x-goog-api-key"
     key_variable = "GEMINI_API_KEY"
     decoder = GeminiTrackingDecoder
-    errors = vocabulary.ERRORS
     traits = RunTraits(cut_at_s=(595.0, 610.0), zombie_after=timedelta(minutes=60))
     """Connections were cut at 600 s, give or take 1 s. Runs older than 60 min without output never had any."""
 

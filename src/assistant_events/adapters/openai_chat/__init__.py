@@ -6,7 +6,6 @@ from assistant_events.adapters.openai_chat.emitter import OpenAIChatEmitter, emi
 from assistant_events.adapters.openai_chat.encoder import encode
 from assistant_events.adapters.openai_chat.policy import PROFILES, Profile
 from assistant_events.adapters.openai_chat.vocabulary import DROPPED, detect
-from assistant_events.adapters.openai_errors import ERRORS
 
 __all__ = [
     "PROFILES",
@@ -25,10 +24,8 @@ dialect = Dialect(
     encoder=encode,
     emitter=OpenAIChatEmitter,
     emit_resource=emit_resource,
-    decode_resource=OpenAIChatDecoder.decode_resource,
     detect=detect,
     detects="an array `choices`, or an `error` without a type beside it",
-    http_error=ERRORS.read_http,
     dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

@@ -15,7 +15,6 @@ from typing import final
 
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.adapters.openai_chat import OpenAIChatDecoder, dialect
-from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.sync_client import SyncProviderClient
@@ -40,7 +39,6 @@ class OpenAIChatApi(ProviderApi):
     key_prefix = "Bearer "
     key_variable = "OPENAI_API_KEY"
     decoder = OpenAIChatTrackingDecoder
-    errors = ERRORS
     system_field = "messages"
 
     def with_defaults(self, body: Fields) -> Fields:

@@ -1,7 +1,6 @@
 """The dialect of the OpenAI Responses API, which many other servers speak."""
 
 from assistant_events.adapters.dialect import Dialect
-from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
 from assistant_events.adapters.openai_responses.emitter import OpenAIResponsesEmitter, emit_resource
 from assistant_events.adapters.openai_responses.encoder import encode
@@ -22,10 +21,8 @@ dialect = Dialect(
     encoder=encode,
     emitter=OpenAIResponsesEmitter,
     emit_resource=emit_resource,
-    decode_resource=OpenAIResponsesDecoder.decode_resource,
     detect=detect,
     detects="a `type` that begins with response., or an `object` response",
-    http_error=ERRORS.read_http,
     dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

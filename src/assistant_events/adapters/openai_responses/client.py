@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from typing import final
 
 from assistant_events.adapters.json_fields import Fields, integer, mapping, mappings, string
-from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, dialect, vocabulary
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
@@ -90,7 +89,6 @@ class OpenAIResponsesApi(ProviderApi):
     key_prefix = "Bearer "
     key_variable = "OPENAI_API_KEY"
     decoder = OpenAITrackingDecoder
-    errors = ERRORS
     system_field = "instructions"
 
     def keeps_run(self, body: Fields) -> bool:

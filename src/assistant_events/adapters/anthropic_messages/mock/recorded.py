@@ -8,7 +8,7 @@ from typing import Any, Final, final
 
 from typing_extensions import override
 
-from assistant_events.adapters.anthropic_messages import dialect, emit_resource, vocabulary
+from assistant_events.adapters.anthropic_messages import dialect, emit_resource
 from assistant_events.adapters.anthropic_messages.mock.aimock import FORM
 from assistant_events.adapters.anthropic_messages.mock.answers import RESERVED, Answer
 from assistant_events.adapters.anthropic_messages.mock.provider import error_response
@@ -27,7 +27,6 @@ class RecordedMessages(RecordedApi):
 
     dialect = dialect
     form = FORM
-    errors = vocabulary.ERRORS
     path = re.compile(r"/v1/messages/?$")
     code_field = "type"
     facts_of = staticmethod(read_request)

@@ -9,7 +9,7 @@ from typing import Any, final
 import attrs
 from typing_extensions import override
 
-from assistant_events.adapters.aws import AWS_ERRORS, error_in, read_http
+from assistant_events.adapters.aws import error_in, read_http
 from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.bedrock_converse import dialect
 from assistant_events.adapters.bedrock_converse.mock.aimock import FORM
@@ -28,7 +28,6 @@ class RecordedConverse(RecordedApi):
 
     dialect = dialect
     form = FORM
-    errors = AWS_ERRORS
     framing = AwsEventStream
     path = re.compile(r"/model/.+/converse(?:-stream)?$")
     facts_of = staticmethod(read_request)
@@ -56,5 +55,4 @@ class RecordedConverse(RecordedApi):
 
     @override
     def error_of(self, status: int, headers: Mapping[str, str], data: bytes) -> HttpError:
-        error = read_http(status, headers, data)
-        return attrs.evolve(super().error_of(status, headers, data), code=error.code, message=error.message)
+        return attrs.evolve(super().error_of(status, headers, data), code=read_http(status, headers, data).code)

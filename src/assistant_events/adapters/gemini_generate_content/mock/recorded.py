@@ -14,7 +14,6 @@ from assistant_events.adapters.gemini_generate_content import dialect
 from assistant_events.adapters.gemini_generate_content.mock.aimock import FORM
 from assistant_events.adapters.gemini_generate_content.mock.answers import RESERVED, Answer, response_fields
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import read_request
-from assistant_events.adapters.gemini_generate_content.vocabulary import ERRORS
 from assistant_events.adapters.google_rpc import camel_keys
 from assistant_events.adapters.json_fields import string
 from assistant_events.messages import AssistantMessage
@@ -30,7 +29,6 @@ class RecordedGenerateContent(RecordedApi):
 
     dialect = dialect
     form = FORM
-    errors = ERRORS
     path = re.compile(r":(?:generateContent|streamGenerateContent)$")
     code_field = "status"
     error_response = staticmethod(error_response)

@@ -9,7 +9,7 @@ from typing import Any, Final, cast, final
 import attrs
 from typing_extensions import override
 
-from assistant_events.adapters.gemini_interactions import dialect, emit_resource, vocabulary
+from assistant_events.adapters.gemini_interactions import dialect, emit_resource
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
 from assistant_events.adapters.gemini_interactions.mock.form import FORM
@@ -30,7 +30,6 @@ class RecordedInteractions(RecordedApi):
 
     dialect = dialect
     form = FORM
-    errors = vocabulary.ERRORS
     path = re.compile(r"/interactions(?:/([^/:]+))?/?$")
     after = "last_event_id"
     previous = "previous_interaction_id"

@@ -14,7 +14,6 @@ from assistant_events.adapters.openai_chat import dialect
 from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.answers import RESERVED, Answer, completion_fields
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request
-from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.openai_api import error_response
@@ -27,7 +26,6 @@ class RecordedChat(RecordedApi):
 
     dialect = dialect
     form = FORM
-    errors = ERRORS
     path = re.compile(r"/chat/completions/?$")
     facts_of = staticmethod(read_request)
     error_response = staticmethod(error_response)

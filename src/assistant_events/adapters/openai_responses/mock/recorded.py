@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import integer, string
-from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import dialect, emit_resource, vocabulary
 from assistant_events.adapters.openai_responses.mock.aimock import FORM
 from assistant_events.adapters.openai_responses.mock.answers import RESERVED, Answer
@@ -27,7 +26,6 @@ class RecordedResponses(RecordedApi):
 
     dialect = dialect
     form = FORM
-    errors = ERRORS
     path = re.compile(r"/v1/responses(?:/([^/]+))?/?$")
     after = "starting_after"
     previous = "previous_response_id"
