@@ -18,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.framing import Framing, Sse
 from assistant_events.adapters.json_fields import is_array, is_object, valid_json
@@ -82,7 +81,6 @@ class PreparedAnswer:
     With *signs*, items of the answer that the service signs get a signature unless they have one.
     """
 
-    dialect: ClassVar[Dialect]
     emitter: ClassVar[type[EmitterBase]]
 
     def __init__(self, answer: Answer, *, signs: bool) -> None:
@@ -116,16 +114,19 @@ class PreparedAnswer:
         return mark(name)
 
     def _made_frames(self) -> Iterator[WireFrame]:
-        decode = self.dialect.decode_resource
-        assert decode is not None, "the wire has documents"
         emitter = self.emitter(delta_chars=self.answer.timing.delta_chars or DELTA_CHARS)
         frames: list[Frame] = []
-        for event in decode(read_json(self.document), "mock"):
+        for event in emitter.decoder.decode_resource(read_json(self.document), "mock"):
             frames += emitter.emit(event)
         frames += emitter.close()
         for frame in frames:
             if frame != "[DONE]":  # a run has it as `done`
                 yield WireFrame(self.name_of(frame), emitter.to_bytes(self.with_marks(frame)))
+
+
+def find_deltas(prepared: type[PreparedAnswer], name: str) -> Callable[[Answer], list[bool]]:
+    """Return what finds the deltas of an answer, which have this end of a name: for each event whether it is one."""
+    return lambda answer: [frame.name.endswith(name) for frame in prepared(answer, signs=False).frames]
 
 
 _PreparedT = TypeVar("_PreparedT", bound=PreparedAnswer)

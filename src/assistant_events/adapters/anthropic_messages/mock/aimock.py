@@ -8,9 +8,9 @@ import attrs
 
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, AnswerEntry, call_block, text_block
 from assistant_events.adapters.anthropic_messages.mock.runs import Prepared
-from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
 from assistant_events.mock.answers import Item, read_texts
+from assistant_events.mock.documents import find_deltas
 from assistant_events.mock.json_reader import read_class
 from assistant_events.mock.matching import Match
 
@@ -48,10 +48,8 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-def _is_delta(answer: fixtures.Answer) -> list[bool]:
-    return [frame.name == "content_block_delta" for frame in Prepared(answer, signs=False).frames]
-
-
-AIMOCK: Final = AimockApi(name="Messages", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+AIMOCK: Final = AimockApi(
+    name="Messages", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "content_block_delta")
+)
 
 FORM: Final = AIMOCK.fixture_format(AnswerEntry)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from secrets import token_hex
 from typing import Any, ClassVar, Final, cast, final
 
-from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter, dialect
+from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, default_stop_reason
 from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventStream
-from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.json_fields import Fields
@@ -57,7 +56,6 @@ def chunk_frame(event: Fields) -> WireFrame:
 class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times."""
 
-    dialect: ClassVar[Dialect] = dialect
     emitter: ClassVar[type[EmitterBase]] = AnthropicMessagesEmitter
 
     def make_document(self) -> dict[str, Any]:

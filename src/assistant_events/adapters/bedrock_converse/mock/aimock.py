@@ -6,9 +6,9 @@ from typing import Final
 
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, AnswerEntry, call_block, reasoning_block
 from assistant_events.adapters.bedrock_converse.mock.runs import Prepared
-from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
 from assistant_events.mock.answers import Item
+from assistant_events.mock.documents import find_deltas
 from assistant_events.mock.matching import Match
 
 _STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
@@ -34,10 +34,8 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-def _is_delta(answer: fixtures.Answer) -> list[bool]:
-    return [frame.name == "contentBlockDelta" for frame in Prepared(answer, signs=False).frames]
-
-
-AIMOCK: Final = AimockApi(name="Converse", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+AIMOCK: Final = AimockApi(
+    name="Converse", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "contentBlockDelta")
+)
 
 FORM: Final = AIMOCK.fixture_format(AnswerEntry)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast, final
 
 from assistant_events.adapters.aws_event_stream import AwsEventStream
-from assistant_events.adapters.bedrock_converse import BedrockConverseEmitter, dialect
+from assistant_events.adapters.bedrock_converse import BedrockConverseEmitter
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, default_stop_reason
-from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.mock.bedrock_api import error_frame, fault_frames
@@ -49,7 +48,6 @@ def wire_frame(event: Fields) -> WireFrame:
 class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times."""
 
-    dialect: ClassVar[Dialect] = dialect
     emitter: ClassVar[type[EmitterBase]] = BedrockConverseEmitter
 
     def make_document(self) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Final
 
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer, AnswerEntry, call_part
 from assistant_events.adapters.gemini_generate_content.mock.runs import Prepared
-from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
 from assistant_events.mock.answers import Item
+from assistant_events.mock.documents import find_deltas
 from assistant_events.mock.matching import Match
 
 _REASONS: Final = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
@@ -32,10 +32,8 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-def _is_delta(answer: fixtures.Answer) -> list[bool]:
-    return [frame.name == "part" for frame in Prepared(answer, signs=False).frames]
-
-
-AIMOCK: Final = AimockApi(name="generateContent", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+AIMOCK: Final = AimockApi(
+    name="generateContent", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "part")
+)
 
 FORM: Final = AIMOCK.fixture_format(AnswerEntry)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final, cast, final
 
-from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.framing import JsonArray, Sse
 from assistant_events.adapters.gemini_generate_content import (
     GeminiGenerateContentDecoder,
     GeminiGenerateContentEmitter,
-    dialect,
 )
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
 from assistant_events.adapters.gemini_generate_content.vocabulary import block_reason_of
@@ -48,7 +46,6 @@ class Prepared(PreparedAnswer):
     As by Gemini 3, its first call of a function is signed; without any the text at its end, unless a part names one.
     """
 
-    dialect: ClassVar[Dialect] = dialect
     emitter: ClassVar[type[EmitterBase]] = GeminiGenerateContentEmitter
 
     def make_document(self) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import attrs
 
 from assistant_events.adapters.openai_chat.mock.answers import Answer, AnswerEntry, function_call
 from assistant_events.adapters.openai_chat.mock.runs import Prepared
-from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
 from assistant_events.mock.answers import Item
+from assistant_events.mock.documents import find_deltas
 from assistant_events.mock.json_reader import read_class
 from assistant_events.mock.matching import Match
 
@@ -43,10 +43,8 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-def _is_delta(answer: fixtures.Answer) -> list[bool]:
-    return [frame.name == "delta" for frame in Prepared(answer, signs=False).frames]
-
-
-AIMOCK: Final = AimockApi(name="Chat Completions", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+AIMOCK: Final = AimockApi(
+    name="Chat Completions", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "delta")
+)
 
 FORM: Final = AIMOCK.fixture_format(AnswerEntry)

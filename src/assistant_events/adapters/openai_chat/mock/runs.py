@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final, cast, final
 
-from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, flag, is_object, mapping, mappings, string
-from assistant_events.adapters.openai_chat import OpenAIChatDecoder, OpenAIChatEmitter, dialect
+from assistant_events.adapters.openai_chat import OpenAIChatDecoder, OpenAIChatEmitter
 from assistant_events.adapters.openai_chat.mock.answers import Answer
 from assistant_events.adapters.openai_chat.vocabulary import REASONING
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
@@ -39,7 +38,6 @@ def wire_frame(chunk: Fields, name: str = "delta") -> WireFrame:
 class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times. Its last frame is the usage, which a request may ask for."""
 
-    dialect: ClassVar[Dialect] = dialect
     emitter: ClassVar[type[EmitterBase]] = OpenAIChatEmitter
 
     def __init__(self, answer: AnyAnswer, *, signs: bool) -> None:

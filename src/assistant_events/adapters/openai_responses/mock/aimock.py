@@ -15,9 +15,9 @@ from assistant_events.adapters.openai_responses.mock.answers import (
 )
 from assistant_events.adapters.openai_responses.mock.request_facts import Match
 from assistant_events.adapters.openai_responses.mock.runs import Prepared
-from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
 from assistant_events.mock.answers import Item, read_texts
+from assistant_events.mock.documents import find_deltas
 from assistant_events.mock.json_reader import read_class
 
 _STATUSES: Final = {"stop": "completed", "tool_calls": "completed", "length": "incomplete", "content_filter": "failed"}
@@ -53,10 +53,8 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-def _is_delta(answer: fixtures.Answer) -> list[bool]:
-    return [frame.name.endswith(".delta") for frame in Prepared(answer, signs=False).frames]
-
-
-AIMOCK: Final = AimockApi(name="Responses", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+AIMOCK: Final = AimockApi(
+    name="Responses", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, ".delta")
+)
 
 FORM: Final = AIMOCK.fixture_format(AnswerEntry)

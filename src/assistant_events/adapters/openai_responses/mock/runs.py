@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast, final
 
-from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.json_fields import Fields, array, mappings, string
-from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, OpenAIResponsesEmitter, dialect
+from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, OpenAIResponsesEmitter
 from assistant_events.adapters.openai_responses.mock.answers import Answer
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
@@ -69,7 +68,6 @@ def wire_frame(event: Fields) -> WireFrame:
 class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times."""
 
-    dialect: ClassVar[Dialect] = dialect
     emitter: ClassVar[type[EmitterBase]] = OpenAIResponsesEmitter
 
     def make_document(self) -> dict[str, Any]:
