@@ -60,7 +60,9 @@ def authorize(request, _session_id):
 
 
 @asynccontextmanager
-async def chat(*answers, store=None, live=None, tool=lambda _run: "rain", asks=None, turns=(), **options):
+async def chat(
+    *answers, store=None, live=None, tool=lambda _run: "rain", asks=None, turns=(), of_browser=(), **options
+):
     """
     Open a chat: its routes, store, turns and provider.
     """
@@ -73,12 +75,11 @@ async def chat(*answers, store=None, live=None, tool=lambda _run: "rain", asks=N
                 async for _ in events:
                     pass
         else:
-            of_browser = options.get("of_browser", ())
             await run_tools(session, tool, needs_approval=asks, of_browser=of_browser)
 
     async with MemoryLive(store, flush_s=0.005, poll_s=0.02) as channel:
         live = channel if live is None else live
-        more = {"every_s": 0.05, "poll_s": 0.01, "of_browser": options.get("of_browser", ()), **dict(turns)}
+        more = {"every_s": 0.05, "poll_s": 0.01, "of_browser": of_browser, **dict(turns)}
         async with Turns(store, move, client=provider, live=live, **more) as running:
             routes = ChatRoutes(store, running, live, **{"authorize": authorize, **options})
             yield SimpleNamespace(

@@ -120,12 +120,14 @@ class Turns:
         self.claimed: set[str] = set()
         """Ids of sessions whose last claim may be that of this worker: it answers what others prompt there."""
 
+        self.of_browser: Final = frozenset(of_browser)
+        """Names of tools that only a browser can answer."""
+
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._move = move
         self._client = client
         self._live = live
         self._alone = alone
-        self._of_browser = frozenset(of_browser)
         self._max_rounds = max_rounds
         self._retry = retry
         self._every_s = every_s
@@ -318,7 +320,7 @@ class Turns:
             try:
                 await self._settle(session)
                 transcript, seq = session.transcript, session.seq
-                if transcript.awaits is not Awaits.MODEL and not ready_calls(transcript, self._of_browser):
+                if transcript.awaits is not Awaits.MODEL and not ready_calls(transcript, self.of_browser):
                     return seq
                 self._check_rounds(session.session_id, transcript)
                 await self._watch(session, self._move(session))
@@ -393,7 +395,7 @@ class Turns:
         calls = [call for call in transcript.pending_tool_calls if call.is_outcome_unknown]
         results: list[ToolSuccess | ToolFailed] = []
         for call in calls:
-            result = None if self.lost is None or call.name in self._of_browser else self.lost(call)
+            result = None if self.lost is None or call.name in self.of_browser else self.lost(call)
             if result is None:
                 continue
             if not isinstance(result, ToolSuccess | ToolFailed) or result.call_id != call.call_id:

@@ -80,8 +80,6 @@ class ChatRoutes:
 
         authorize: See `Authorize`.
 
-        of_browser: Names of tools whose results come from a browser.
-
         hosts: Host names that requests may be for, with or without a port; any by default. Give them where the server
             can be reached without a proxy that checks them.
 
@@ -104,7 +102,6 @@ class ChatRoutes:
         live: Live,
         *,
         authorize: Authorize,
-        of_browser: Collection[str] = (),
         hosts: Collection[str] = (),
         origins: Collection[str] = (),
         max_body_bytes: int = 1 << 20,
@@ -116,7 +113,6 @@ class ChatRoutes:
         self._turns = turns
         self._live = live
         self._authorize = authorize
-        self._of_browser = frozenset(of_browser)
         self._hosts = frozenset(map(str.lower, hosts))
         self._origins = frozenset(origins)
         self._max_body_bytes = max_body_bytes
@@ -132,7 +128,7 @@ class ChatRoutes:
                 Route("/sessions/{session_id}/events", self._watch, methods=["GET"]),
                 *[
                     Route(f"/sessions/{{session_id}}/{name}", partial(self._run, command), methods=["POST"])
-                    for name, command in commands(turns, of_browser).items()
+                    for name, command in commands(turns).items()
                 ],
             ],
             exception_handlers=dict.fromkeys(HANDLED, refused),
@@ -298,7 +294,8 @@ class ChatRoutes:
         """Return whether only a person, or a browser, can continue."""
         if transcript.awaits is Awaits.TOOLS:
             calls = transcript.pending_tool_calls
-            return all(call.approval is ApprovalStatus.REQUESTED or call.name in self._of_browser for call in calls)
+            of_browser = self._turns.of_browser
+            return all(call.approval is ApprovalStatus.REQUESTED or call.name in of_browser for call in calls)
         return transcript.awaits is Awaits.USER
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -47,15 +47,8 @@ class Command:
                 raise HTTPException(422, f"{name}: expected {' or '.join([_TYPES[each] for each in types])}")
 
 
-def commands(turns: Turns, of_browser: Collection[str]) -> dict[str, Command]:
-    """
-    Return the commands by name.
-
-    Args:
-        turns: Stops the turns.
-
-        of_browser: Names of tools whose results come from a browser.
-    """
+def commands(turns: Turns) -> dict[str, Command]:
+    """Return the commands by name; *turns* stops the turns, and knows whose results come from a browser."""
 
     async def prompt(session: Session, fields: Fields) -> object:
         given = {name: fields[name] for name in ("message_id", "abandon_calls") if name in fields}
@@ -80,7 +73,7 @@ def commands(turns: Turns, of_browser: Collection[str]) -> dict[str, Command]:
 
     async def result(session: Session, fields: Fields) -> object:
         def event(call: ToolPart) -> DurableEvent | None:
-            if call.name not in of_browser or call.approval is ApprovalStatus.REQUESTED:
+            if call.name not in turns.of_browser or call.approval is ApprovalStatus.REQUESTED:
                 return None
             return call.fail(fields["error"]) if "error" in fields else call.succeed(fields.get("output"))
 
