@@ -4,6 +4,7 @@ A session receives what a client gives: stored before it is shown, closed when i
 
 import asyncio
 
+import anyio
 import pytest
 
 from assistant_events.adapters.anthropic_messages.client import AnthropicMessages, SyncAnthropicMessages
@@ -115,6 +116,29 @@ def test_a_task_that_is_cancelled():
     assert all(body.closed for body in provider.bodies)
     assert ("step.restarted", "step.ended") == (resumed[0], resumed[-1])
     assert ("Hello", "completed") == (message.text, message.status)
+
+
+@pytest.mark.parametrize("reading", [True, False], ids=["while it reads", "between two events"])
+def test_a_scope_of_anyio_that_is_cancelled(reading):
+    """
+    So does a scope of anyio, in which each wait of the closing is cancelled too.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+        session = await Session.open(MemoryStore(), "s")
+        with anyio.move_on_after(10):
+            async with received(session, client(provider).create(BODY, "m")) as events:
+                async for event in events:
+                    if event.type == "text.delta" and not reading:
+                        await asyncio.sleep(20)
+        await asyncio.sleep(1)
+        return session.transcript["m"], [body.closed for body in provider.bodies]
+
+    left, closed = run(work())
+
+    assert ("failed", "aborted", True) == (left.status, left.error.kind, left.run.resumable)
+    assert [True] == closed
 
 
 def test_a_closed_message_whose_run_is_gone():

@@ -6,7 +6,9 @@ import asyncio
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, closing, suppress
+from functools import partial
 
+import anyio
 import pytest
 
 from assistant_events.errors import LocalProtocolError, RemoteProtocolError, StoreError
@@ -157,6 +159,56 @@ def test_cancelled_at_each_position(chunks):
         assert [] == find_problems(store.read("s1"))
         assert fold(store.read("s1")) == session.transcript
         assert MessageStatus.RUNNING not in [message.status for message in session.transcript]
+
+
+class CountingLoop(asyncio.SelectorEventLoop):
+    """
+    An event loop that counts what it is asked to call soon.
+    """
+
+    calls = 0
+
+    def call_soon(self, *args, **more):
+        self.calls += 1
+        return super().call_soon(*args, **more)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["", "and the task cancelled too"])
+def test_a_scope_of_anyio_that_is_cancelled(store, native):
+    """
+    The message is closed and stored first, without a turn of the loop while the store works: anyio cancels the task
+    again in each one. Then the scope ends, or the task where that was cancelled too.
+    """
+
+    async def main():
+        loop, released, ends = asyncio.get_running_loop(), threading.Event(), []
+        session = await Session.open(store, "s1")
+
+        def release():
+            if native:
+                task.cancel()
+            loop.call_soon(released.set)
+
+        async def work():
+            with anyio.CancelScope() as scope:
+                async with session.decode(Scripted("a1"), Stream(*HELLO[:1])) as events:
+                    async for event in events:
+                        if event.type == "text.delta":
+                            store.before_append = partial(released.wait, 10)
+                            loop.call_later(0.05, release)
+                            scope.cancel()
+            ends.append("the scope")
+
+        task = loop.create_task(work())
+        await asyncio.wait([task])
+        return session, ends, loop.calls
+
+    with asyncio.Runner(loop_factory=CountingLoop) as runner:
+        session, ends, calls = runner.run(main())
+    assert CANCELLED == closed(session)
+    assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
+    assert ([] if native else ["the scope"]) == ends
+    assert calls < 200
 
 
 class Inline(ThreadPoolExecutor):

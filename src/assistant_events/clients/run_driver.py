@@ -553,5 +553,7 @@ class RunDriver:
             return
         assert connection.watch is not None, "started with the connection"
         connection.watch.cancel()
-        await asyncio.wait((connection.watch,))
-        await connection.stream.aclose()
+        try:
+            await asyncio.wait((connection.watch,))
+        finally:  # also in a scope of anyio that was cancelled, where this wait is too
+            await connection.stream.aclose()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import AsyncGeneratorType
 from typing import Any, Self, TypeVar, cast, final
 
@@ -228,14 +230,24 @@ def finished(work: Coroutine[Any, Any, _T]) -> _T:
 async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
     """Await *work* to its end even when this task is cancelled meanwhile; then raise `CancelledError`."""
     task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait((task,))
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is None:
+    try:
+        await asyncio.wait((task,))
+    except asyncio.CancelledError as error:
+        cancelled = error
+    else:
         return task.result()
+    with _shielded():
+        while not task.done():
+            try:
+                await asyncio.wait((task,))
+            except asyncio.CancelledError as error:
+                cancelled = error
     if not task.cancelled() and (failure := task.exception()) is not None:
         cancelled.add_note(f"meanwhile the store raised {failure!r}")
     raise cancelled
+
+
+def _shielded() -> AbstractContextManager[object]:
+    """Keep off a scope of anyio that was cancelled: it cancels a task that waits inside it in each turn of the loop."""
+    anyio: Any = sys.modules.get("anyio")  # imported by those who have a scope
+    return nullcontext() if anyio is None else anyio.CancelScope(shield=True)
