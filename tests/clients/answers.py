@@ -68,7 +68,7 @@ class Given:
     def __init__(self, run):
         self.run = run
 
-    def create(self, body, message_id, *, prior=None, continues=None):
+    def create(self, body, message_id, *, prior=None):
         return self.run
 
     def resume(self, message, *, request=None):

@@ -113,7 +113,7 @@ class Provider:
         self.resumed = []
         self.stopped = []
 
-    def create(self, body, message_id, *, prior=None, continues=None):
+    def create(self, body, message_id, *, prior=None):
         self.requests.append(body)
         return self._sent(self.answers.pop(0))
 

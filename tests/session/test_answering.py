@@ -397,7 +397,7 @@ class Recording(Provider):
         self.given.append(options["provider"])
         return encode(*args, **options)
 
-    def create(self, body, message_id, *, prior=None, continues=None):
+    def create(self, body, message_id, *, prior=None):
         self.given.append(prior)
         return super().create(body, message_id, prior=prior)
 
@@ -424,6 +424,34 @@ def test_what_a_client_is_given(open_session, store):
         sent = {**BODY, "input": ["user: hi"]}
         options = {"request": sent, "prior": failed, "continues": None, "provider": "acme"}
         assert ["acme", failed, options] == client.given[-3:]
+
+
+class Decoding(Recording):
+    """
+    A client that is given the paused message, among other things.
+    """
+
+    def create(self, body, message_id, **options):
+        self.given.append(options)
+        return super().create(body, message_id, prior=options["prior"])
+
+
+@pytest.mark.parametrize("client", [Recording, Decoding], ids=lambda client: client.__name__)
+def test_the_answer_behind_a_pause(session, client):
+    """
+    Its decoder is given the paused message; so is a client that takes it, and others are asked without.
+    """
+    client = client([line(say="one"), line(stop="pause")], HELLO)
+    session.prompt("hi")
+    list(each(session.respond(client, BODY, message_id="a1")))
+    assert client.given[-1]["continues"] is None
+    list(each(session.respond(client, BODY, message_id="a2")))
+
+    paused = session.transcript["a1"]
+    assert ("pause", "Hello") == (paused.finish_reason, session.transcript["a2"].text)
+    assert paused == client.given[-1]["continues"]
+    if isinstance(client, Decoding):
+        assert {"prior": None, "continues": paused} == client.given[-3]
 
 
 NOT_PROMPTS = {

@@ -325,7 +325,7 @@ def test_deltas_of_a_fragment_that_was_refused(store):
     text = [TextStarted(message_id="a1"), TextDelta(message_id="a1", offset=0, delta="Hi")]
 
     class Client(Provider):
-        def create(self, body, message_id, *, prior=None, continues=None):
+        def create(self, body, message_id, *, prior=None):
             return Read([started, called], [beginning, delta, *text])
 
     session = SyncSession.open(store, "s1")

@@ -8,7 +8,7 @@ import pytest
 
 from assistant_events import Awaits, ErrorInfo, fold
 from assistant_events.messages import close_message, interrupted
-from assistant_events.session import Session
+from assistant_events.session import Session, SyncSession
 from assistant_events.session.stopping import since_its_end
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, prompt, rewind
@@ -89,6 +89,27 @@ def test_a_stop_keeps_what_another_process_has_received(tmp_path):
             assert ("Hello", "cancelled") == (early.transcript.last.text, early.transcript.last.error.kind)
 
     run(main())
+
+
+class Waiting(Provider):
+    """
+    A client whose stop waits, although its answers do not.
+    """
+
+    async def stop(self, target):
+        await asyncio.sleep(0)
+
+
+def test_a_blocking_session_takes_no_client_that_waits():
+    """
+    It is refused before anything is asked or stopped: the stop of another writer comes when an answer is nearly over.
+    """
+    session = SyncSession.open(MemoryStore(), "s1")
+    session.prompt("Hi")
+    for use in (session.stop, lambda client: session.respond(client, BODY), session.resume):
+        with pytest.raises(TypeError, match="SyncSession takes a synchronous client; an asynchronous one is for"):
+            use(Waiting())
+    assert "model" == session.transcript.awaits
 
 
 async def receive(events):

@@ -29,7 +29,7 @@ class Provider:
     dialect = DIALECT
     provider = "acme"
 
-    def create(self, body, message_id, *, prior=None, continues=None):
+    def create(self, body, message_id, *, prior=None):
         return iter(HELLO)
 
 

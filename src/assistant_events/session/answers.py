@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
+from inspect import iscoroutinefunction, signature
 from typing import Any, Final, Protocol, TypeAlias, cast, final
 
 import attrs
@@ -20,6 +21,8 @@ from assistant_events.values.credentials import traceback_text
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
 """Types that are fed as bytes. One of them instead of an iterable is a single chunk."""
+
+_ASYNCHRONOUS: Final = "SyncSession takes a synchronous client; an asynchronous one is for Session"
 
 _log = logging.getLogger("assistant_events.session")
 
@@ -56,9 +59,9 @@ class Client(Protocol):
     Asks a provider. `ProviderClient` is one, and so is an SDK in a few lines.
 
     `create` and `resume` return chunks, which the session decodes, or an `Answer`. Nothing is sent before that is read,
-    and what it raises is the error of the message. *prior* is a failed message that is asked for again, *continues* the
-    paused one before it: both are for the decoder. *request* is the body that was sent, if known. `stop` ends the run
-    of an `Answer` or of a message; `Session` awaits it.
+    and what it raises is the error of the message. *prior* is a failed message that is asked for again: it is for the
+    decoder. A `create` that decodes also takes *continues*, the paused message before. *request* is the body that was
+    sent, if known. `stop` ends the run of an `Answer` or of a message; `Session` awaits it.
     """
 
     @property
@@ -68,13 +71,7 @@ class Client(Protocol):
 
     # Any: plain JSON; and what a client can stop besides answers and messages is its own affair.
     def create(  # noqa: D102
-        self,
-        body: dict[str, Any],
-        message_id: str,
-        /,
-        *,
-        prior: Prior = None,
-        continues: AssistantMessage | None = None,
+        self, body: dict[str, Any], message_id: str, /, *, prior: Prior = None
     ) -> Answer | Chunks: ...
     def resume(self, message: AssistantMessage, /, *, request: Fields | None = None) -> Answer | Chunks: ...  # noqa: D102
     def stop(self, target: Any, /) -> object: ...  # noqa: D102
@@ -151,7 +148,7 @@ def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message 
     if hasattr(made, "read") and hasattr(made, "disconnect"):
         return Source(given, None, given.read, False, given.disconnect, last)
     if hasattr(made, "aclose"):
-        raise TypeError("SyncSession takes a synchronous client; an asynchronous one is for Session")
+        raise TypeError(_ASYNCHRONOUS)
     if isinstance(made, str) or not isinstance(made, Iterable):
         raise TypeError(f"chunks: expected an iterable of bytes or parsed events, got {type(made).__name__}")
     items = iter(cast("Iterable[object]", (made,) if isinstance(made, BYTES) else made))
@@ -160,12 +157,33 @@ def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message 
     return Source(fed, fed, items.__next__, False, close, last)
 
 
+def check_synchronous(client: Client | None) -> None:
+    """Raise a `TypeError` for a client that has to be awaited."""
+    if iscoroutinefunction(getattr(client, "stop", None)):
+        raise TypeError(_ASYNCHRONOUS)
+
+
 def api_of(client: Client) -> tuple[Dialect, str]:
     """Return dialect and provider of a client; raise a `TypeError` for anything else, also for its class."""
     if isinstance(client, type) or not hasattr(client, "dialect"):
         given = f"the class {client.__name__}" if isinstance(client, type) else type(client).__name__
         raise TypeError(f"client: expected a client such as AnthropicMessages(), got {given}")
     return client.dialect, client.provider
+
+
+def created(
+    client: Client, body: dict[str, Any], name: str, *, prior: Prior, continues: AssistantMessage | None
+) -> object:
+    """Ask a client for an answer. A `create` without *continues* returns chunks: the session decodes them."""
+    create: Any = client.create  # Any: the protocol leaves *continues* out
+    if continues is None or not _takes(create, "continues"):
+        return create(body, name, prior=prior)
+    return create(body, name, prior=prior, continues=continues)
+
+
+def _takes(function: Callable[..., object], name: str) -> bool:
+    parameters = signature(function).parameters.values()
+    return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 def is_of(client: Client, message: AssistantMessage) -> bool:

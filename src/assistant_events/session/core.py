@@ -27,7 +27,7 @@ from assistant_events.messages import (
     interrupted,
 )
 from assistant_events.reducer import reconcile
-from assistant_events.session.answers import Chunks, Client, Source, api_of, check_resumable, paused_last
+from assistant_events.session.answers import Chunks, Client, Source, api_of, check_resumable, created, paused_last
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, as_prompt, check_options
 from assistant_events.session.projection import Batch, Projection
@@ -186,7 +186,7 @@ class Core(ABC, Generic[StreamT]):
             before = tuple(takewhile(lambda message: message.id != name, self.transcript))
             paused = paused_last(before)
             encoded = dialect.encoder(before, body, mode="full" if full else mode, provider=provider)
-            made = client.create(encoded.body, name, prior=failed, continues=paused)
+            made = created(client, encoded.body, name, prior=failed, continues=paused)
             options: DecoderOptions = {
                 "request": encoded.body,
                 "prior": failed,

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar, cast, final
 from assistant_events.adapters.encoded import Encoded
 from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
 from assistant_events.events import Event
-from assistant_events.session.answers import Answer, Client
+from assistant_events.session.answers import Answer, Client, check_synchronous
 from assistant_events.session.receiver import Accepted, StreamReceiver
 from assistant_events.session.stopping import stop_run
 from assistant_events.session.stream_calls import PAUSES_S, Ask, StreamCalls
@@ -198,6 +198,10 @@ class EventStream(AnswerStream, AsyncIterator[Event]):
 @final
 class SyncEventStream(AnswerStream, Iterator[Event]):
     """`EventStream` for `SyncSession`, without `async` and `await`."""
+
+    def __init__(self, ask: Ask, client: Client | None, calls: StreamCalls) -> None:
+        check_synchronous(client)
+        super().__init__(ask, client, calls)
 
     def __enter__(self) -> Self:
         finished(self._enter())

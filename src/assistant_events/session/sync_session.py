@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, Self, TypeVar, Unpack, final
 
 from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
-from assistant_events.session.answers import Client, sync_source
+from assistant_events.session.answers import Client, check_synchronous, sync_source
 from assistant_events.session.core import Core
 from assistant_events.session.options import Meta, Records, SessionOptions
 from assistant_events.session.streams import SyncEventStream, finished
@@ -85,6 +85,7 @@ class SyncSession(Core[SyncEventStream]):
 
     def stop(self, client: Client | None = None, *, meta: Meta = None) -> Records:
         """See `Session.stop`."""
+        check_synchronous(client)
         return finished(self._stop(client, meta))
 
     def show(self, *events: LiveEvent) -> None:
