@@ -8,13 +8,13 @@ import pytest
 
 from assistant_events.adapters import Dialect
 from assistant_events.errors import ConflictError, LocalProtocolError
-from assistant_events.events import StepFailed, ToolSuccess
+from assistant_events.events import CompactionEnded, CompactionStarted, StepFailed, ToolSuccess
 from assistant_events.messages import Awaits, MessageStatus, close_message
 from assistant_events.reducer import find_problems, fold
 from assistant_events.session import SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Call, answer, durable, prompt, rewind
-from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
+from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun, TextContent
 from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, each, encode, line, receive
 
 BODY = {"model": "m"}
@@ -458,7 +458,11 @@ NOT_PROMPTS = {
     "None": (None, ValueError),
     "empty": ("", ValueError),
     "no items": ([], ValueError),
+    "no fields": ({}, ValueError),
+    "an empty text": (TextContent(""), ValueError),
+    "empty items": (["", TextContent(""), None, {}], ValueError),
     "a provider's message": ({"role": "user", "content": "Hi"}, TypeError),
+    "a provider's messages": (["Hi", {"role": "user", "content": "Hi"}], TypeError),
 }
 
 
@@ -494,12 +498,22 @@ def test_a_session_is_opened(session):
         cls("chat.db", "s1")
 
 
-def test_a_store_is_not_a_path():
+@pytest.mark.parametrize(("store", "name"), [("chat.db", "str"), (MemoryStore, "the class MemoryStore")], ids=str)
+def test_a_store_is_not_a_path(store, name):
     """
-    A path is not a store, and the error shows one.
+    A path is not a store, nor is a class, and the error shows one.
     """
-    with pytest.raises(TypeError, match=r'expected a store, such as SqliteStore\("chat.db"\), got str'):
-        SyncSession.open("chat.db", "s1")
+    with pytest.raises(TypeError, match=rf'store: expected a store, such as SqliteStore\("chat.db"\), got {name}$'):
+        SyncSession.open(store, "s1")
+
+
+def test_a_decoder_is_not_its_class(session):
+    """
+    Nor is the class of a decoder one, or nothing.
+    """
+    for decoder in (None, Scripted):
+        with pytest.raises(TypeError, match=r'decoder: expected one such as dialect\.decoder\("a1"\), got '):
+            session.decode(decoder, HELLO)
 
 
 def test_a_store_of_the_other_face():
@@ -529,11 +543,18 @@ def test_rewind_regenerate_and_edit(session, store):
     assert ["history.rewound", "prompt.submitted"] == [record.event.type for record in records] == store.batches[-1]
 
 
+SUMMARY = (
+    CompactionStarted(message_id="s1", reason="manual"),
+    CompactionEnded(message_id="s1", text="A greeting."),
+)
+
+
 @pytest.mark.parametrize(
     ("verb", "arguments", "text"),
     [
         ("rewind", ("u9",), "message 'u9' does not exist"),
-        ("regenerate", ("u1",), "message 'u1' is a prompt; regenerate takes an answer"),
+        ("regenerate", ("u1",), "message 'u1' is not an answer; regenerate takes one, edit a prompt"),
+        ("regenerate", ("s1",), "message 's1' is not an answer; regenerate takes one, edit a prompt"),
         ("edit", ("a1", "Bye"), "message 'a1' is not a prompt; edit takes a prompt"),
     ],
 )
@@ -541,10 +562,11 @@ def test_verbs_that_do_not_apply(session, verb, arguments, text):
     """
     A message of the wrong kind, or none, is refused in plain words.
     """
-    session.append(prompt(), *durable(answer("Hi")))
+    session.append(prompt(), *durable(answer("Hi")), *SUMMARY)
 
     with pytest.raises(LocalProtocolError, match=text):
         getattr(session, verb)(*arguments)
+    assert "s1" == session.transcript.last.id
 
 
 # -- what others append while an answer comes

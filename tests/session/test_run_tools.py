@@ -9,6 +9,7 @@ import pytest
 
 from assistant_events import Awaits, PromptSubmitted, ToolSuccess
 from assistant_events.errors import FencedError, LocalProtocolError, StoreError
+from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
 from assistant_events.stores import MemoryStore, SqliteStore
 from tests.session.moves import BODY, FailingStore, run, until
@@ -212,6 +213,8 @@ def test_what_is_shown_is_live():
         ({"ownr": "ann"}, "ownr: expected only the options .*owner"),
         ({"worker": ""}, "worker: expected a non-empty string or None"),
         ({"live": 3}, "live: expected a live channel"),
+        ({"live": MemoryLive}, "live: expected a live channel such as MemoryLive or None, got the class MemoryLive"),
+        ({"checkpoint_s": "1"}, "checkpoint_s: expected a number of seconds or None, got str"),
     ],
 )
 def test_options_that_there_are_not(options, text):

@@ -332,7 +332,7 @@ def test_regenerate():
             refused = await app.ada.post("/sessions/s1/regenerate", {"message_id": "p1"})
 
             assert (202, 409) == (answer.status, refused.status)
-            assert "is a prompt" in refused.document["detail"]
+            assert "is not an answer" in refused.document["detail"]
 
     run(main())
 

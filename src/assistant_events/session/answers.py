@@ -16,6 +16,7 @@ from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Message, MessageStatus
+from assistant_events.session.options import check_is
 from assistant_events.values import ErrorInfo, FinishReason, Usage
 from assistant_events.values.credentials import traceback_text
 
@@ -165,9 +166,7 @@ def check_synchronous(client: Client | None) -> None:
 
 def api_of(client: Client) -> tuple[Dialect, str]:
     """Return dialect and provider of a client; raise a `TypeError` for anything else, also for its class."""
-    if isinstance(client, type) or not hasattr(client, "dialect"):
-        given = f"the class {client.__name__}" if isinstance(client, type) else type(client).__name__
-        raise TypeError(f"client: expected a client such as AnthropicMessages(), got {given}")
+    check_is(client, "dialect", "client: expected a client such as AnthropicMessages()")
     return client.dialect, client.provider
 
 

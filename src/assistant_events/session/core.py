@@ -62,9 +62,7 @@ class Core(ABC, Generic[StreamT]):
 
     @classmethod
     def _new(cls, store: object, session_id: str, options: SessionOptions) -> Self:
-        if not hasattr(store, "load_snapshot"):
-            raise TypeError(f'store: expected a store, such as SqliteStore("chat.db"), got {type(store).__name__}')
-        check_options(options)
+        check_options(store, options)
         core = cls.__new__(cls)
         core._session_id = session_id
         core._owner, core._worker = options.get("owner"), options.get("worker")
@@ -246,6 +244,8 @@ class Core(ABC, Generic[StreamT]):
 
             TypeError: *chunks* is something else.
         """
+        if not isinstance(decoder, DecoderBase):
+            raise TypeError(f'decoder: expected one such as dialect.decoder("a1"), got {decoder!r}')
         if decoder.closed:
             raise LocalProtocolError(
                 f"the decoder of message {decoder.message_id!r} is closed; make a new one, with the transcript as prior"
@@ -527,8 +527,8 @@ class Core(ABC, Generic[StreamT]):
         return await self._append(plan, meta, names=(message_id,))
 
     async def _regenerate(self, message_id: str, meta: Meta) -> Records:
-        if isinstance(self._message(message_id), UserMessage):
-            raise LocalProtocolError(f"message {message_id!r} is a prompt; regenerate takes an answer, edit a prompt")
+        if not isinstance(self._message(message_id), AssistantMessage):
+            raise LocalProtocolError(f"message {message_id!r} is not an answer; regenerate takes one, edit a prompt")
         return await self._rewind(message_id, meta)
 
     async def _edit(self, message_id: str, content: ContentInput, name: str | None, meta: Meta) -> Records:

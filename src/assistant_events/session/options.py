@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, TypeAlias, TypedDict
+from collections.abc import Mapping, Sequence, Sized
+from typing import Final, TypeAlias, TypedDict, cast
 
 from assistant_events.events import Record
 from assistant_events.live.contract import Live
-from assistant_events.values import Content, ContentInput, as_content
+from assistant_events.values import Content, ContentInput, TextContent, as_content
 
 Meta: TypeAlias = Mapping[str, object] | None
 Records: TypeAlias = tuple[Record, ...]
@@ -47,29 +47,50 @@ class SessionOptions(TypedDict, total=False):
     """
 
 
-def check_options(options: SessionOptions) -> None:
+def check_is(value: object, member: str, expected: str) -> None:
+    """Raise a `TypeError` unless *value* has a *member*; a class is not what it makes."""
+    if isinstance(value, type) or not hasattr(value, member):
+        given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+        raise TypeError(f"{expected}, got {given}")
+
+
+def check_options(store: object, options: SessionOptions) -> None:
     """Raise `TypeError` or `ValueError` for an option that there is not, or for a value that it cannot have."""
+    check_is(store, "load_snapshot", 'store: expected a store, such as SqliteStore("chat.db")')
     if unknown := sorted(options.keys() - SessionOptions.__annotations__.keys()):
         known = ", ".join(sorted(SessionOptions.__annotations__))
         raise TypeError(f"{unknown[0]}: expected only the options {known}")
     worker, live = options.get("worker"), options.get("live")
     if worker is not None and (not isinstance(worker, str) or not worker):
         raise TypeError(f"worker: expected a non-empty string or None, got {worker!r}")
-    if live is not None and not hasattr(live, "publish"):
-        raise TypeError(f"live: expected a live channel such as MemoryLive or None, got {type(live).__name__}")
+    if live is not None:
+        check_is(live, "publish", "live: expected a live channel such as MemoryLive or None")
     snapshot_every, checkpoint_s = options.get("snapshot_every"), options.get("checkpoint_s")
     if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int | None):
         raise TypeError(f"snapshot_every: expected int or None, got {type(snapshot_every).__name__}")
     if snapshot_every is not None and snapshot_every < 1:
         raise ValueError(f"snapshot_every: expected 1 or more, got {snapshot_every}")
+    if not isinstance(checkpoint_s, int | float | None):
+        raise TypeError(f"checkpoint_s: expected a number of seconds or None, got {type(checkpoint_s).__name__}")
     if checkpoint_s is not None and not checkpoint_s >= 0:
         raise ValueError(f"checkpoint_s: expected 0 or more seconds, got {checkpoint_s}")
 
 
 def as_prompt(content: ContentInput) -> tuple[Content, ...]:
-    """Return the content of a prompt. Raise `ValueError` when it is empty, `TypeError` for a message of a provider."""
-    if content is None or content in ("", (), []):
+    """Return the content of a prompt. Raise `ValueError` when it is empty, `TypeError` for messages of a provider."""
+    items = _items(content)
+    if all(map(_is_empty, items)):
         raise ValueError(f"content: expected a prompt, got {content!r}")
-    if "role" in getattr(content, "keys", tuple)():
+    if any("role" in getattr(item, "keys", tuple)() for item in items):
         raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
     return as_content(content)
+
+
+def _items(content: object) -> Sequence[object]:
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        return cast("Sequence[object]", content)
+    return (content,)
+
+
+def _is_empty(content: object) -> bool:
+    return content is None or content == TextContent("") or (isinstance(content, Sized) and len(content) == 0)
