@@ -244,7 +244,7 @@ class Core(ABC, Generic[StreamT]):
 
             TypeError: *chunks* is something else.
         """
-        if not isinstance(decoder, DecoderBase):
+        if isinstance(decoder, type) or not hasattr(decoder, "closed"):
             raise TypeError(f'decoder: expected one such as dialect.decoder("a1"), got {decoder!r}')
         if decoder.closed:
             raise LocalProtocolError(
