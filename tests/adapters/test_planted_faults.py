@@ -15,6 +15,7 @@ from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecode
 from assistant_events.adapters.anthropic_messages.encoder import AnthropicMessagesEncoder
 from assistant_events.history import Drop, DropReason
 from assistant_events.testing import check_adapter
+from tests.fuzz.seeds import samples
 
 from .anthropic_messages.notation import DIALECT, END, B, C, E, H, J, K, M, S, T, X, answer, stream, text, tool
 from .anthropic_messages.samples import CITED, SEARCH, SERVER
@@ -178,6 +179,17 @@ class JoinsItsTextAgainAndAgain(AnthropicMessagesDecoder):
     def _add(self, block, text):
         self.whole = f"{self.whole}{text}"
         super()._add(block, text)
+
+
+class JoinsItsThoughtsAgainAndAgain(JoinsItsTextAgainAndAgain):
+    def _add(self, block, text):
+        (super() if block.role == "thinking" else super(JoinsItsTextAgainAndAgain, self))._add(block, text)
+
+
+class SwapsItsSides(AnthropicMessagesDecoder):
+    def _usage_so_far(self, *, partial):
+        usage = super()._usage_so_far(partial=partial)
+        return usage and attrs.evolve(usage, input_tokens=usage.output_tokens, output_tokens=usage.input_tokens)
 
 
 class ReadsItsListAgainAndAgain(AnthropicMessagesDecoder):
@@ -347,9 +359,17 @@ FAULTS = {
     "5 lost citations": (spoiling("citations_delta", "citation", lambda _: {}), "citations: delta.citation"),
     "5b citations of the next text": (CitesTheNextText, "is in part|not the transcript of the uncut stream"),
     "6 added usage": (AddsUsage, r"usage.details.output_tokens is 984, which no frame has|output_tokens is lost"),
+    "6b sides that are swapped": (
+        SwapsItsSides,
+        "thinking: usage.input_tokens is 5, which is only in fields of the other side",
+    ),
     "7 a swallowed error": (SwallowsErrors, "error: error.(type|message) is lost"),
     "7b an error that is an end": (EndsErrorsAsIfAllWereWell, "error: error.type is lost"),
     "8 a text that is joined for each delta": (JoinsItsTextAgainAndAgain, "one more takes .* bytes of memory"),
+    "8a thoughts that are joined for each delta": (
+        JoinsItsThoughtsAgainAndAgain,
+        "thinking: after 1000 frames like the one at byte .* one more takes .* bytes of memory",
+    ),
     "8b a list that is read for each delta": (ReadsItsListAgainAndAgain, "one more costs .* bytecodes"),
     "8c a list that is read for each start": (ReadsItsStartsAgainAndAgain, "one more costs .* bytecodes"),
     "9 no opaque parts": (DropsWhatItDoesNotKnow, "compaction: delta.content is lost"),
@@ -786,6 +806,56 @@ def test_an_input_that_is_written_again_in_requests_is_found():
     changed = attrs.evolve(chat, encoder=encode, policy=chat.policy)
     with pytest.raises(AssertionError, match="is written again in the request"):
         check_adapter(changed, {"calls": CHAT_SAMPLES["calls by turns"]}, mutations=1, every_position=0)
+
+
+def by_one(text, at):
+    return at + 1
+
+
+def in_bytes(text, at):
+    return len(text[:at].encode())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "named", "moved"),
+    [
+        ("openai-chat", "citations", by_one),
+        ("openai-responses", "cited text", by_one),
+        ("gemini-interactions", "media and citations", by_one),
+        ("gemini-generate-content", "grounding", by_one),
+        ("gemini-generate-content", "grounding", in_bytes),
+    ],
+)
+def test_citations_of_another_place_are_found(dialect, named, moved):
+    """
+    So does an adapter that cites another part of a text than the provider.
+    """
+    sound = load_dialect(dialect)
+
+    def shifted(events):
+        return [
+            attrs.evolve(event, citations=[shift(event.text, each) for each in event.citations])
+            if event.type == "text.ended"
+            else event
+            for event in events
+        ]
+
+    def shift(text, cited):
+        if cited.start is None:
+            return cited
+        return attrs.evolve(cited, start=moved(text, cited.start), end=moved(text, cited.end))
+
+    class Shifts(sound.decoder):
+        def feed(self, data):
+            return shifted(super().feed(data))
+
+        def close(self, error=None):
+            return shifted(super().close(error))
+
+    body = samples(dialect)[named].body
+    check_adapter(sound, {named: body}, mutations=0, every_position=0)
+    with pytest.raises(AssertionError, match=r"a citation of part .* of its text, and no frame has a source there"):
+        check_adapter(attrs.evolve(sound, decoder=Shifts), {named: body}, mutations=0, every_position=0)
 
 
 def test_a_fast_path_that_differs_is_found():

@@ -65,8 +65,9 @@ def check_adapter(
     - Output is legal and every step has an end; the durable events alone fold to the same transcript, and survive being
       stored. The fast path gives the same events as the plain one.
     - Each string and number of a frame is in a durable event, or `Dialect.dropped` names it; usage has only numbers
-      of the wire; an opaque string is in the part that was open when it came; texts and inputs arrive as written; what
-      the provider calls failed has failed; frames of two calls may be mixed where a sample mixes items.
+      of the wire, on the side of their names; citations are where the wire has sources; an opaque string is in the part
+      that was open when it came; texts and inputs arrive as written; what the provider calls failed has failed; frames
+      of two calls may be mixed where a sample mixes items.
     - The same bytes give the same transcript, however they are cut, and whatever other decoders read meanwhile; so do
       server-sent events with other line ends and comments, and frames that come twice with the same id.
     - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before; a
@@ -77,8 +78,8 @@ def check_adapter(
       a frame of an unknown type changes neither its parts nor its end.
     - So do damaged streams, damaged between frames and inside of them; nothing follows an end; feeding after `close`
       raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
-    - One frame more costs the same after 100 as after 1,000 of its kind, and the fast path takes no more than it may
-      when frames are repeated.
+    - One frame more costs the same after 100 as after 1,000 of its kind, in bytecodes, and in memory where it streams
+      text; the fast path takes no more than it may when frames are repeated.
     - Requests have each text of the result of every call, once and behind its call, and each state that the policy lets
       go, not more often than the conversation has it, and show which calls have failed (`marks_failures`); several
       turns are sent in their order; the emitter's stream and the document are read as the same answer, with its

@@ -11,18 +11,18 @@ import re
 import sys
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from statistics import median
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.json_fields import Fields, base64_bytes
 from assistant_events.adapters.tables import names
 from assistant_events.converters import dumps
 from assistant_events.errors import JsonError
-from assistant_events.events import Event, MediaEnded, StepEnded, StepFailed
+from assistant_events.events import Event, MediaEnded, ReasoningDelta, StepEnded, StepFailed, TextDelta, ToolInputDelta
 from assistant_events.messages import Part, PartStatus, TextPart, ToolPart, Transcript
 from assistant_events.reducer import fold
 from assistant_events.testing.sample import (
@@ -55,6 +55,12 @@ _SAVED: Final = 1.5
 
 COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
+_OF_SIDES: Final = {
+    "input_tokens": re.compile("input|prompt", re.IGNORECASE),
+    "output_tokens": re.compile("output|completion|candidate|response", re.IGNORECASE),
+}
+"""Words in the names of counts, on most wires, by the side that they belong to."""
+
 _FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure)$", re.IGNORECASE)
 """Ends of a status or an outcome without success."""
 
@@ -67,6 +73,9 @@ _FLAGS: Final = {"is_error": True, "failed": True, "ok": False}
 _OF_SOURCES: Final = re.compile(r"citation|annotation|(?:^|_)(?:source|reference)s?$", re.IGNORECASE)
 _SOURCES: Final = {"url": "url", "uri": "url", "title": "title", "cited_text": "cited_text"}
 """By names of fields of sources, of most wires, what a citation has of them."""
+
+_END: Final = re.compile(r"(start|end)(?:[_A-Z]\w*)?")
+"""Names of the ends of a source in a text, on most wires."""
 
 _WRITTEN: Final = frozenset({"text", "raw_input", "input", "output", "message", "summary", "transcript", "cited_text"})
 """Fields of events with text of any length, in which a frame's part of it is looked for."""
@@ -103,7 +112,8 @@ def check_nothing_lost(sample: Sample) -> None:
 
 
 def check_citations(sample: Sample) -> None:
-    """Check that each source in the state of a text is among its citations."""
+    """Check that each source in the state of a text is among its citations, and each of these where a frame has one."""
+    _check_ranges(sample)
     for place, part in parts_of(sample.transcript).items():
         if not isinstance(part, TextPart):
             continue
@@ -113,6 +123,55 @@ def check_citations(sample: Sample) -> None:
                 name is None or not leaf or leaf in [getattr(each, name) for each in part.citations],
                 f"{sample.name}: {'.'.join(path)} of the state of {named([place])} is in no citation: {_short(leaf)}",
             )
+
+
+def _check_ranges(sample: Sample) -> None:
+    ranges = {found for frame in sample.frames for found in _ranges(frame.document)}
+    before: dict[str, str] = {}  # the texts of a message: some wires count from the first one
+    for place, part in parts_of(sample.transcript).items() if ranges else ():
+        if not isinstance(part, TextPart):
+            continue
+        earlier = before.get(place[0], "")
+        before[place[0]] = earlier + part.text
+        for each in part.citations:
+            require(
+                each.start is None
+                or each.end is None
+                or not ranges.isdisjoint(_written("", part.text, each.start, each.end))
+                or not ranges.isdisjoint(_written(earlier, part.text, each.start, each.end)),
+                f"{sample.name}: a citation of {named([place])} is from {each.start} to {each.end} of its text, and no "
+                "frame has a source there",
+            )
+
+
+_Range: TypeAlias = tuple[int, int, str | None]
+"""Start and end of a source in a text, and the text between them where a frame has it."""
+
+
+def _ranges(document: object) -> Iterator[_Range]:
+    """Yield the ranges in JSON. Protobuf leaves out a start of 0."""
+    if isinstance(document, list):
+        for item in cast("list[object]", document):
+            yield from _ranges(item)
+    elif isinstance(document, Mapping):
+        fields = cast("Mapping[str, object]", document)
+        ends = {found[1]: leaf for key, leaf in fields.items() if (found := _END.fullmatch(key))}
+        start, end, text = ends.get("start", 0), ends.get("end"), fields.get("text")
+        if isinstance(start, int) and isinstance(end, int):
+            yield start, end, text if isinstance(text, str) else None
+        for leaf in fields.values():
+            yield from _ranges(leaf)
+
+
+def _written(earlier: str, text: str, start: int, end: int) -> set[_Range]:
+    """Return a range of code points as wires write it: in code points, UTF-16 units or bytes."""
+    sizes: tuple[Callable[[str], int], ...] = (
+        len,
+        lambda before: len(before.encode("utf-16-le")) // 2,
+        lambda before: len(before.encode()),
+    )
+    ends = [(size(earlier + text[:start]), size(earlier + text[:end])) for size in sizes]
+    return {(*each, quoted) for each in ends for quoted in (None, text[start:end])}
 
 
 def check_failures(sample: Sample) -> None:
@@ -214,23 +273,28 @@ def _is_dropped(sample: Sample, frame: SampleFrame, document: Fields, path: Path
 
 
 def check_numbers(sample: Sample) -> None:
-    """Check that usage has only numbers of the frames under their names, or sums of them, and no zeros beside."""
+    """Check that usage has only numbers of the frames under their names, of its side, or sums, and no zeros beside."""
     numbers = {(path[-1:], leaf) for frame in sample.frames for path, leaf in leaves(frame.document)}
     plain = {leaf for _, leaf in numbers}
     for event in sample.events:
         usage = event.usage if isinstance(event, (StepEnded, StepFailed)) else None
         if usage is None:
             continue
-        details: list[float] = []
+        found: dict[Path, float] = {}
         for path, leaf in leaves(usage.details):
             if isinstance(leaf, bool) or not isinstance(leaf, (int, float)):
                 continue
-            details.append(leaf)
+            found[path] = leaf
             require(
                 (path[-1:], leaf) in numbers,
                 f"{sample.name}: usage.details.{'.'.join(path)} is {leaf}, which no frame has under that name",
             )
+        details = [*found.values()]
         for name, count in _counts(usage):
+            require(
+                not _is_swapped(name, count, found),
+                f"{sample.name}: usage.{name} is {count}, which is only in fields of the other side",
+            )
             require(
                 count in details if count == 0 else count in plain or _is_sum(count, details),
                 f"{sample.name}: usage.{name} is {count}, which is neither in a frame nor a sum of its details; "
@@ -243,6 +307,20 @@ def _counts(usage: Usage) -> Iterator[tuple[str, int]]:
         count: int | None = getattr(usage, name)
         if count is not None:
             yield name, count
+
+
+def _is_swapped(name: str, count: int, details: Mapping[Path, float]) -> bool:
+    """Return whether a side has a count that is the other one's by its name."""
+    if name not in _OF_SIDES:
+        return False
+    [other] = _OF_SIDES.keys() - {name}
+    others = {path for path in details if _has(path, other) and not _has(path, name)}
+    own = [leaf for path, leaf in details.items() if path not in others]
+    return count in [details[path] for path in others] and count not in own and not _is_sum(count, own)
+
+
+def _has(path: Path, side: str) -> bool:
+    return _OF_SIDES[side].search(".".join(path)) is not None
 
 
 def _is_sum(count: int, details: Sequence[float]) -> bool:
@@ -374,7 +452,7 @@ def check_known_frames(sample: Sample) -> None:
 
 def check_growth(sample: Sample, tried: set[object]) -> None:
     """
-    Repeat a frame of each shape: the cost of one more does not grow with those before, nor the memory of a usual one.
+    Repeat a frame of each shape: the cost of one more does not grow with those before, nor the memory of more text.
 
     Bytecodes and bytes are counted, so a busy machine changes nothing. *tried* has the shapes of frames that were
     repeated before, and gets these.
@@ -398,7 +476,8 @@ def _check_growth(sample: Sample, frame: SampleFrame, *, is_usual: bool) -> None
             break  # No fast path was learned: the plain one is what has been measured.
         on_fast_path = few.steps
         many = _cost_of_one_more(decoder, body, _REPEATS[1] - _REPEATS[0])
-        added = max([len(text) for text in strings(frame.document)], default=0) * (_REPEATS[1] - _REPEATS[0])
+        streamed = _streamed(decoder.feed(body))
+        added = streamed or max([len(text) for text in strings(frame.document)], default=0)
         where = f"{sample.name}: after {_REPEATS[1]} frames like the one at byte {frame.start}"
         shown = f"; the frame is {body[:300]!r}"
         require(
@@ -406,9 +485,15 @@ def _check_growth(sample: Sample, frame: SampleFrame, *, is_usual: bool) -> None
             f"{where}, one more costs {many.steps} bytecodes; after {_REPEATS[0]} it costs {few.steps}{shown}",
         )
         require(
-            not is_usual or many.size - few.size <= added / 2,
+            not (streamed or is_usual) or many.size - few.size <= added * (_REPEATS[1] - _REPEATS[0]) / 2,
             f"{where}, one more takes {many.size} bytes of memory; after {_REPEATS[0]} it takes {few.size}{shown}",
         )
+
+
+def _streamed(events: Sequence[Event]) -> int:
+    """Return the length of the text that *events* stream, if they do nothing else: a copy of all takes as much more."""
+    deltas = [event.delta for event in events if isinstance(event, (TextDelta, ReasoningDelta, ToolInputDelta))]
+    return sum(map(len, deltas)) if len(deltas) == len(events) else 0
 
 
 class _Cost(NamedTuple):
