@@ -214,7 +214,7 @@ def test_what_is_shown_is_live():
         ({"worker": ""}, "worker: expected a non-empty string or None"),
         ({"live": 3}, "live: expected a live channel"),
         ({"live": MemoryLive}, "live: expected a live channel such as MemoryLive or None, got the class MemoryLive"),
-        ({"checkpoint_s": "1"}, "checkpoint_s: expected a number of seconds or None, got str"),
+        ({"checkpoint_s": "1"}, "checkpoint_s: expected a number of seconds, got str"),
     ],
 )
 def test_options_that_there_are_not(options, text):

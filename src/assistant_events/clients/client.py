@@ -23,6 +23,7 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.extras import require
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
+from assistant_events.values.arguments import check_object
 from assistant_events.values.credentials import Secrets, secrets_of_headers
 
 if TYPE_CHECKING:
@@ -104,6 +105,15 @@ class ProviderClient:
     ) -> None:
         require("the client", {"http": ("httpx2", "stamina")})
         self.dialect, self.provider = self.api.dialect, self.api.provider if provider is None else provider
+        for value, kind, expected in (
+            (headers, Mapping, "headers: expected a mapping"),
+            (policy, RecoveryPolicy, "policy: expected a RecoveryPolicy"),
+            (clock, Clock, "clock: expected a Clock of assistant_events.clients"),
+        ):
+            if not isinstance(value, kind | None):
+                raise TypeError(f"{expected}, got {type(value).__name__}")
+        if http is not None:
+            check_object(http, "aclose", "http: expected an httpx2.AsyncClient")
         self._headers = dict(headers or {})
         self._api_key = None if api_key is None else checked_key(api_key)
         self._base_url = _checked_url(self.api.base_url if base_url is None else base_url)

@@ -15,7 +15,9 @@ from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
 from assistant_events.live.topic import FLUSH_SIZE, Place, Topic, place_of
 from assistant_events.messages import Awaits
 from assistant_events.stores import AsyncStore, Store
+from assistant_events.stores.checks import check_read
 from assistant_events.stores.contract import never_waits
+from assistant_events.values.arguments import check_seconds, check_store
 from assistant_events.values.credentials import error_text
 
 _T = TypeVar("_T")
@@ -50,6 +52,10 @@ class MemoryLive:
     """
 
     def __init__(self, store: Store | AsyncStore, *, flush_s: float = 0.05, poll_s: float | None = 0.5) -> None:
+        check_store(store)
+        check_seconds("flush_s", flush_s)
+        if poll_s is not None:
+            check_seconds("poll_s", poll_s)
         self._store = store if isinstance(store, AsyncStore) or never_waits(store) else AsyncStore(store)
         self._flush_s = flush_s
         self._poll_s = poll_s
@@ -163,6 +169,7 @@ class MemoryLive:
         """See `Live.subscribe`. Raises `LocalProtocolError` outside of the block of the channel."""
         if self._loop is None:
             raise LocalProtocolError("open the channel first: `async with MemoryLive(store) as live`")
+        check_read(session_id, after, None)
         topic = self._topic(session_id)
         topic.watchers += 1
         try:

@@ -16,8 +16,8 @@ from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Message, MessageStatus
-from assistant_events.session.options import check_is
 from assistant_events.values import ErrorInfo, FinishReason, Usage
+from assistant_events.values.arguments import check_object
 from assistant_events.values.credentials import traceback_text
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
@@ -159,14 +159,16 @@ def sync_source(made: object, decoder: Callable[[], DecoderBase], last: Message 
 
 
 def check_synchronous(client: Client | None) -> None:
-    """Raise a `TypeError` for a client that has to be awaited."""
+    """Raise a `TypeError` for what is not a client, and for one that has to be awaited."""
+    if client is not None:
+        api_of(client)
     if iscoroutinefunction(getattr(client, "stop", None)):
         raise TypeError(_ASYNCHRONOUS)
 
 
 def api_of(client: Client) -> tuple[Dialect, str]:
     """Return dialect and provider of a client; raise a `TypeError` for anything else, also for its class."""
-    check_is(client, "dialect", "client: expected a client such as AnthropicMessages()")
+    check_object(client, "dialect", "client: expected a client such as AnthropicMessages()")
     return client.dialect, client.provider
 
 

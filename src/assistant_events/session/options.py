@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypedDict, cast
 from assistant_events.events import Record
 from assistant_events.live.contract import Live
 from assistant_events.values import Content, ContentInput, TextContent, as_content
+from assistant_events.values.arguments import check_object, check_seconds, check_store
 
 Meta: TypeAlias = Mapping[str, object] | None
 Records: TypeAlias = tuple[Record, ...]
@@ -47,16 +48,9 @@ class SessionOptions(TypedDict, total=False):
     """
 
 
-def check_is(value: object, member: str, expected: str) -> None:
-    """Raise a `TypeError` unless *value* has a *member*; a class is not what it makes."""
-    if isinstance(value, type) or not hasattr(value, member):
-        given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
-        raise TypeError(f"{expected}, got {given}")
-
-
 def check_options(store: object, options: SessionOptions) -> None:
     """Raise `TypeError` or `ValueError` for an option that there is not, or for a value that it cannot have."""
-    check_is(store, "load_snapshot", 'store: expected a store, such as SqliteStore("chat.db")')
+    check_store(store)
     if unknown := sorted(options.keys() - SessionOptions.__annotations__.keys()):
         known = ", ".join(sorted(SessionOptions.__annotations__))
         raise TypeError(f"{unknown[0]}: expected only the options {known}")
@@ -64,16 +58,14 @@ def check_options(store: object, options: SessionOptions) -> None:
     if worker is not None and (not isinstance(worker, str) or not worker):
         raise TypeError(f"worker: expected a non-empty string or None, got {worker!r}")
     if live is not None:
-        check_is(live, "publish", "live: expected a live channel such as MemoryLive or None")
+        check_object(live, "publish", "live: expected a live channel such as MemoryLive or None")
     snapshot_every, checkpoint_s = options.get("snapshot_every"), options.get("checkpoint_s")
     if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int | None):
         raise TypeError(f"snapshot_every: expected int or None, got {type(snapshot_every).__name__}")
     if snapshot_every is not None and snapshot_every < 1:
         raise ValueError(f"snapshot_every: expected 1 or more, got {snapshot_every}")
-    if not isinstance(checkpoint_s, int | float | None):
-        raise TypeError(f"checkpoint_s: expected a number of seconds or None, got {type(checkpoint_s).__name__}")
-    if checkpoint_s is not None and not checkpoint_s >= 0:
-        raise ValueError(f"checkpoint_s: expected 0 or more seconds, got {checkpoint_s}")
+    if checkpoint_s is not None:
+        check_seconds("checkpoint_s", checkpoint_s)
 
 
 def as_prompt(content: ContentInput) -> tuple[Content, ...]:

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar, Unpack, cast, final
 
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
-from assistant_events.session.answers import Client, async_source
+from assistant_events.session.answers import Client, api_of, async_source
 from assistant_events.session.core import Core
 from assistant_events.session.options import Meta, Records, SessionOptions
 from assistant_events.session.publisher import FLUSH_S
@@ -192,6 +192,8 @@ class Session(Core[EventStream]):
 
             meta: See `append`.
         """
+        if client is not None:
+            api_of(client)
         return await to_the_end(self._stop(client, meta))
 
     async def show(self, *events: LiveEvent) -> None:

@@ -17,6 +17,7 @@ from assistant_events.messages import Awaits, ToolPart, Transcript
 from assistant_events.session.session import Session
 from assistant_events.session.stream_calls import PAUSES_S
 from assistant_events.values import ContentInput, ErrorInfo, ErrorKind
+from assistant_events.values.arguments import check_function, check_object, names_of
 from assistant_events.values.content import Default
 
 
@@ -54,10 +55,12 @@ def ready_calls(transcript: Transcript, of_browser: Collection[str] = ()) -> tup
     Not among them are those that wait for an approval, those that were started and may have run, and calls of the tools
     *of_browser*, which only a browser can answer.
     """
+    names = names_of("of_browser", of_browser)
+    check_object(transcript, "awaits", "transcript: expected a Transcript, such as session.transcript")
     if transcript.awaits is not Awaits.TOOLS or transcript.last_answer is None:
         return ()
     pending = transcript.last_answer.pending_tool_calls
-    return tuple([call for call in pending if not call.waits and call.name not in of_browser])
+    return tuple([call for call in pending if not call.waits and call.name not in names])
 
 
 async def run_tools(
@@ -95,6 +98,9 @@ async def run_tools(
         StoreError: A start could not be stored, and no call runs; or a result, of a call whose outcome is unknown now.
             The other calls have run to their end.
     """
+    if not isinstance(session, Session):
+        raise TypeError(f"session: expected a Session, got {type(session).__name__}")
+    check_function("run", run)
     calls = await _started(session, needs_approval, of_browser)
     async with asyncio.TaskGroup() as group:
         runs = [group.create_task(_run(ToolRun(call, session), run, timeout_s, default)) for call in calls]

@@ -29,6 +29,7 @@ from assistant_events.session.tools import ready_calls
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.contract import DEAD_AFTER_S
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
+from assistant_events.values.arguments import check_function, check_seconds, check_store, names_of
 from assistant_events.values.credentials import error_text, traceback_text
 
 Move: TypeAlias = Callable[[Session], Awaitable[object]]
@@ -108,9 +109,11 @@ class Turns:
         every_s: float = 5.0,
         poll_s: float = 0.5,
     ) -> None:
-        if not callable(move):
-            raise TypeError(f"move: expected a function, got {type(move).__name__}")
+        check_store(store)
+        check_function("move", move)
         api_of(client)
+        check_seconds("every_s", every_s)
+        check_seconds("poll_s", poll_s)
         self.worker = uuid4().hex if worker is None else worker
         """Name of this process."""
 
@@ -120,7 +123,7 @@ class Turns:
         self.claimed: set[str] = set()
         """Ids of sessions whose last claim may be that of this worker: it answers what others prompt there."""
 
-        self.of_browser: Final = frozenset(of_browser)
+        self.of_browser: Final = names_of("of_browser", of_browser)
         """Names of tools that only a browser can answer."""
 
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)

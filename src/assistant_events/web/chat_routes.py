@@ -29,6 +29,7 @@ from assistant_events.reducer import Builder
 from assistant_events.session import Turns
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.unfinished import stored_transcript
+from assistant_events.values.arguments import check_function, check_object, check_seconds, check_store, names_of
 from assistant_events.values.json_io import write_json
 from assistant_events.web.commands import Command, commands
 from assistant_events.web.refusals import HANDLED, check_host, check_origin, read_object, refused
@@ -109,12 +110,17 @@ class ChatRoutes:
         max_streams_per_owner: int = 32,
         heartbeat_s: float = 15.0,
     ) -> None:
+        check_store(store)
+        check_object(turns, "run", "turns: expected the Turns of the store")
+        check_object(live, "subscribe", "live: expected a live channel such as MemoryLive")
+        check_function("authorize", authorize)
+        check_seconds("heartbeat_s", heartbeat_s)
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._turns = turns
         self._live = live
         self._authorize = authorize
-        self._hosts = frozenset(map(str.lower, hosts))
-        self._origins = frozenset(origins)
+        self._hosts = frozenset(map(str.lower, names_of("hosts", hosts)))
+        self._origins = names_of("origins", origins)
         self._max_body_bytes = max_body_bytes
         self._streams = _Streams(max_streams, max_streams_per_owner)
         self._heartbeat_s = heartbeat_s
