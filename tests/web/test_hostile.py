@@ -336,6 +336,7 @@ def test_a_body_that_does_not_come(monkeypatch):
         (b'{"prompt": {"role": "system"}}', 422),
         (b'{"prompt": ["Hi"]}', 422),
         (b'{"prompt": [{"type": "text"}]}', 422),
+        (b'{"prompt": [' + b'{"type": "text", "text": ""},' * 99 + b'{"type": "text", "text": ""}]}', 422),
         (b'{"prompt": [{"type": "secret"}]}', 422),
         (b'{"prompt": "Hi", "owner": "bob"}', 422),
         (b'{"prompt": "Hi", "message_id": 1}', 422),

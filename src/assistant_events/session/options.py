@@ -72,7 +72,7 @@ def as_prompt(content: ContentInput) -> tuple[Content, ...]:
     """Return the content of a prompt. Raise `ValueError` when it is empty, `TypeError` for messages of a provider."""
     items = _items(content)
     if all(map(_is_empty, items)):
-        raise ValueError(f"content: expected a prompt, got {content!r}")
+        raise ValueError(f"content: expected a prompt, got {content!r:.100}")
     if any("role" in getattr(item, "keys", tuple)() for item in items):
         raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
     return as_content(content)
