@@ -6,6 +6,7 @@ Every public union is matched to its end, so a member that is added makes this f
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from typing import Any, Literal, assert_never, assert_type
 
@@ -80,12 +81,14 @@ from assistant_events import (
     thaw,
 )
 from assistant_events.adapters import Encode, Encoded, load_dialect
+from assistant_events.adapters.anthropic_messages.client import AnthropicMessages, SyncAnthropicMessages
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.errors import LocalProtocolError, RemoteProtocolError
 from assistant_events.history import Drop
 from assistant_events.messages import PartStatus, Turn
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import Builder, Outcome, Problem
+from assistant_events.session import Client
 from assistant_events.testing import Call, Clock, answer, compaction, deltas, ids, message, prompt, records
 from assistant_events.values import JsonValue, as_content, freeze
 
@@ -358,3 +361,25 @@ def ask_again(transcript: Transcript) -> dict[str, Any]:
     if encoder is not None:
         assert_type(encoder(transcript.messages, {"agent": "a"}, strip=True), Encoded)
     return encoded.body
+
+
+class OwnClient:
+    """A client of an app, with no more than the contract asks for."""
+
+    dialect = load_dialect("openai-chat")
+    provider = "openai"
+
+    async def create(
+        self, body: dict[str, Any], message_id: str, *, prior: object = None
+    ) -> AsyncIterator[Mapping[str, Any]]:
+        yield body
+
+    def resume(self, message: AssistantMessage, *, request: object = None) -> list[bytes]:
+        raise NotImplementedError
+
+    async def stop(self, target: object) -> None:
+        pass
+
+
+def use_clients(own: OwnClient, library: AnthropicMessages, blocking: SyncAnthropicMessages) -> tuple[Client, ...]:
+    return own, library, blocking
