@@ -72,7 +72,6 @@ MISTAKES = [
     (lambda: routes(authorize="me"), "authorize: expected a function, got str"),
     (lambda: routes(hosts="chat.example"), f"hosts: {NAMES}"),
     (lambda: routes(origins="https://chat.example"), f"origins: {NAMES}"),
-    (lambda: routes(of_browser="draw"), f"of_browser: {NAMES}"),
     (lambda: routes(heartbeat_s="15"), f"heartbeat_s: {SECONDS}"),
     (lambda: AnthropicMessages("k", headers=["a"]), "headers: expected a mapping, got list"),
     (lambda: AnthropicMessages("k", policy={}), "policy: expected a RecoveryPolicy, got dict"),
