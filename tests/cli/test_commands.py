@@ -3,6 +3,7 @@
 import base64
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -20,6 +21,7 @@ from assistant_events import (
     StepEnded,
     StepStarted,
     TextContent,
+    TextDelta,
     TextStarted,
     Transcript,
     Usage,
@@ -339,6 +341,35 @@ def test_verify_a_damaged_record(run, full):
 
     assert (1, ["damaged"]) == (ran.code, [problem["kind"] for problem in ran.json["problems"]])
     assert (3, 1) == (shown.code, shown.err.count("\n"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "is_unknown"),
+    [
+        ("UPDATE records SET body = '[{]' WHERE key >> 32 = 1", True),
+        ("UPDATE snapshots SET body = '[{]'", True),
+        ("UPDATE checkpoints SET body = 5", False),
+    ],
+)
+def test_a_damaged_session_beside_others(process, full, damage, is_unknown):
+    """
+    A damaged session is named by `verify`, and by `sessions` where its unfinished work is unknown; others are listed.
+    """
+    with SqliteStore(full) as store:
+        store.append("other", durable(answer("Hi"))[:-1])
+        store.snapshot("full", fold(store.read("full", limit=1)))
+        store.checkpoint("full", [TextDelta(message_id="a2", offset=0, delta="x")])
+    with closing(sqlite3.connect(full)) as database, database:
+        database.execute(damage)
+    listed = process("sessions", "--db", full, "--json")
+    verified = process("verify", "--db", full, "--json")
+
+    awaits = {found["session_id"]: found["awaits"] for found in listed.json["sessions"]}
+    assert (0, "provider", is_unknown) == (listed.code, awaits["other"], "session 'full'" in listed.err)
+    assert (1, [("full", "damaged")]) == (
+        verified.code,
+        [(problem["session_id"], problem["kind"]) for problem in verified.json["problems"]],
+    )
 
 
 def test_reconcile(run, full):

@@ -3,6 +3,8 @@ Turns: moves of the app in tasks of their own, stopped and taken up from anywher
 """
 
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import attrs
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from assistant_events import Awaits, ErrorInfo, HistoryRewound, PromptSubmitted, ToolFailed, fold
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
 from assistant_events.session import Session, SyncSession, Turns, run_tools
-from assistant_events.stores import MemoryStore
+from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import prompt
 from tests.session.moves import (
     BODY,
@@ -582,6 +584,34 @@ def test_two_workers_take_up_one_session_once():
         assert 1 == sum(len(client.requests) for client in clients)
 
     run(main())
+
+
+def test_two_workers_beside_a_damaged_session(tmp_path, caplog):
+    """
+    A session whose log is damaged in the file keeps no worker from starting, and no other session from its answers.
+    """
+    path = tmp_path / "s.db"
+    with SqliteStore(path) as store:
+        for name in ("damaged", "s1"):
+            store.append(name, [prompt("Hi", message_id="u1")])
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE records SET body = '[{]' WHERE key >> 32 = 1")
+
+    async def main():
+        clients = [Provider(HELLO, HELLO), Provider(HELLO, HELLO)]
+        with SqliteStore(path) as one, SqliteStore(path) as two:
+            made = [
+                Turns(store, app(client), client=client, alone=at == 0, **SOON)
+                for at, (store, client) in enumerate(zip((one, two), clients, strict=True))
+            ]
+            async with made[0], made[1]:
+                await until(lambda: "step.ended" in [record.event.type for record in one.read("s1")])
+                two.append("s1", [prompt("And you?", message_id="u2")])
+                await until(lambda: not one.unfinished())
+        assert 2 == sum(len(client.requests) for client in clients)
+
+    run(main())
+    assert all("'damaged'" in message for message in caplog.messages)
 
 
 # -- limits

@@ -3,8 +3,9 @@
 """
 
 import gc
+import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from itertools import count
 
@@ -30,6 +31,57 @@ def test_two_stores_on_one_file_are_one(sqlite_stores):
     Two stores on one file see the same records, and of two batches with the same expected_seq one wins.
     """
     check_store(sqlite_stores, again=lambda store: SqliteStore(store.path, synchronous="normal"))
+
+
+def damage_file(store, session_id):
+    """
+    Overwrite the records of a session in the file of a store.
+    """
+    with closing(sqlite3.connect(store.path)) as db, db:
+        (number,) = db.execute("SELECT number FROM sessions WHERE id = ?", (session_id,)).fetchone()
+        db.execute("UPDATE records SET body = ? WHERE key >> 32 = ?", (b"[{]", number))
+
+
+def damage_memory(store, session_id):
+    """
+    Have a store in memory refuse to read a session, as a damaged file does.
+    """
+    read = store.read
+
+    def refusing(name, *args, **options):
+        if name == session_id:
+            raise StoreError(f"session {name!r}, seq 1 is damaged: a test")
+        return read(name, *args, **options)
+
+    store.read = refusing
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "memory"])
+def test_a_damaged_session_is_left_out(kind, sqlite_stores):
+    """
+    A session whose log cannot be read is named, and keeps no other session from being found and taken over.
+    """
+    if kind == "sqlite":
+        check_store(sqlite_stores, damage=damage_file)
+    else:
+        check_store(MemoryStore, damage=damage_memory)
+
+
+class StopsAtDamage(MemoryStore):
+    def unfinished(self):
+        for info in self.sessions():
+            self.read(info.session_id, info.pruned_to)
+        return super().unfinished()
+
+
+def test_a_store_that_stops_at_a_damaged_session():
+    """
+    A store whose other sessions are lost beside a damaged one is caught.
+    """
+    with pytest.raises(
+        AssertionError, match="13, unfinished work is indexed: unexpected StoreError: session 'damaged'"
+    ):
+        check_store(StopsAtDamage, damage=damage_memory)
 
 
 class WritesOneByOne(MemoryStore):

@@ -19,7 +19,7 @@ import pytest
 
 import assistant_events.stores
 from assistant_events.converters import dumps
-from assistant_events.errors import ConflictError, PrunedError, StoreError
+from assistant_events.errors import ClaimedError, ConflictError, PrunedError, StoreError
 from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextDelta, TextEnded, ToolInputDelta
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
@@ -557,16 +557,48 @@ class TestDamage:
             list(store.read("s"))
 
     @pytest.mark.parametrize("body", [b"c4n4ry", b"[5]", b"{}", b'["c4n4ry"]', b'[{"message_id":"m1"}]', b"5", "text"])
-    def test_damaged_unfinished_work_is_named(self, store, body):
+    def test_damaged_unfinished_work_is_folded_again(self, store, caplog, body):
         """
-        A damaged row of unfinished work is an error with the session and without what the row contains.
+        A damaged row of unfinished work counts as unknown; a warning names its session without what it contains.
         """
         store.append("s", [started()], expected_seq=0, unfinished=[RUNNING])
         change(store.path, "UPDATE unfinished SET body = ?", body)
 
-        with pytest.raises(StoreError, match="session 's': the row of its unfinished work is damaged") as caught:
+        assert {"s": (RUNNING,)} == store.unfinished()
+        assert {"s": (RUNNING,)} == store.unfinished()
+        (warning,) = caplog.messages
+        assert warning.startswith("session 's': the row of its unfinished work is damaged, so its log is read instead:")
+        assert "c4n4ry" not in warning
+
+    def test_a_damaged_session_is_named_once(self, store, caplog):
+        """
+        The warning about a session that cannot be read comes once, and again when it was readable meanwhile.
+        """
+        store.append("s", [started()])
+        written = dumps(started())
+        for body, messages in ((b"[{]", 1), (b"[{]", 1), (b"[" + written + b"]", 1), (b"[{]", 2)):
+            change(store.path, "UPDATE records SET body = ?", body)
+            change(store.path, "UPDATE unfinished SET body = NULL")
             store.unfinished()
-        assert "c4n4ry" not in str(caught.value)
+            store.take_over("w1")
+            assert messages == len(caplog.messages)
+        assert "session 's', seq 1 is damaged" in caplog.messages[0]
+
+    @pytest.mark.parametrize("is_log", [True, False])
+    def test_a_worker_beats_beside_damage(self, store, is_log):
+        """
+        A worker whose takeover meets a damaged session lives on, and keeps its claims.
+        """
+        for name in ("a", "s"):
+            store.append(name, [started()])
+        store.claim("a", "w1")
+        table = "records" if is_log else "unfinished"
+        change(store.path, f"UPDATE {table} SET body = x'5b7b5d'")
+        change(store.path, "UPDATE workers SET beat = 0")
+
+        store.take_over("w1")
+        with pytest.raises(ClaimedError):
+            store.claim("a", "w2")
 
     @pytest.mark.parametrize(
         "damage", ["type = 'step.ended'", "type = 5", "start = -1", "body = x'c4'", "message = 1.5", "message = ''"]

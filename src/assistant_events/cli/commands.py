@@ -509,14 +509,15 @@ def _problems_of(content: Content) -> Iterator[_Found]:
 
 def _problems_of_session(store: SqliteStore, info: SessionInfo) -> Iterator[_Found]:
     session_id, pruned = info.session_id, info.pruned_to
-    start = store.load_snapshot(session_id)
     try:
+        start = store.load_snapshot(session_id)
         records: Iterable[Event | Record] = store.read(
             session_id, start.seq if pruned and start is not None else pruned
         )
         yield from map(_found, find_problems(records, start=start if pruned else None))
         if start is not None and not pruned and fold(store.read(session_id, limit=start.seq)) != start:
             yield _problem(session_id, None, "snapshot", f"the snapshot at seq {start.seq} differs from the records")
+        store.load_checkpoints(session_id)
     except StoreError as error:
         yield _problem(session_id, None, "damaged", str(error))
 

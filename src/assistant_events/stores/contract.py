@@ -27,6 +27,8 @@ The contract of a store: a log of durable events for each session, shared by sev
 13. **Unfinished work is indexed.** A batch with `unfinished` replaces the unfinished work of its session, in the same
     transaction; a batch without marks it as unknown, and so does a fork. `unfinished()` reads this index, and folds
     the log of the unknown sessions only; each result is stored unless the log has moved. The store judges no event.
+    A session whose log cannot be read is left out of `unfinished()` and `take_over`, and a warning of the logger
+    `assistant_events.stores` names it; other sessions are not affected.
 14. **Threads may share a store.** After `close` every method raises `StoreError`.
 15. **Calls are not reentrant.** A finalizer or a signal handler may call the store during another call of the same
     thread. Either both calls are carried out, or the inner one raises `StoreError` without effect. The outer call is
@@ -258,7 +260,8 @@ class Store(Protocol):
         """
         Return what is unfinished in each session, as `Transcript.unfinished` defines it, by session id.
 
-        Sessions are in the order of their creation; those that only await their user are absent.
+        Sessions are in the order of their creation; those that only await their user are absent, and so are those whose
+        log cannot be read.
         """
         ...
 

@@ -45,6 +45,7 @@ class MemoryStore:
         self._claims: dict[str, _LastClaim] = {}
         self._beats: dict[str, datetime] = {}
         self._tokens = count(1)
+        self._unreadable = set[str]()
 
     @property
     def persistent(self) -> bool:
@@ -192,7 +193,7 @@ class MemoryStore:
     def unfinished(self) -> dict[str, tuple[Unfinished, ...]]:
         """See `Store.unfinished`."""
         rows = self._lock.run(lambda: [(name, log.unfinished) for name, log in self._open().items()])
-        return resolve_unfinished(self, rows)
+        return resolve_unfinished(self, rows, self._unreadable)
 
     def claim(self, session_id: str, worker: str, *, dead_after_s: float = DEAD_AFTER_S) -> Claim:
         """See `Store.claim`."""
@@ -244,17 +245,18 @@ class MemoryStore:
                 if log.unfinished != () and not (name in last and self._is_alive(last[name].worker, now, dead_after_s))
             ]
 
-        def unknown() -> list[str]:
-            return [name for name, log in abandoned(self._now()) if log.unfinished is None]
-
-        def work() -> tuple[Claim, ...]:
+        def beaten() -> list[tuple[str, _Log]]:
             self._open()
             self._beats[worker] = now = self._now()
-            known = [name for name, log in abandoned(now) if log.unfinished]
+            return abandoned(now)
+
+        def work() -> tuple[Claim, ...]:
+            known = [name for name, log in beaten() if log.unfinished]
             return tuple([self._claimed(name, worker) for name in known[:limit]])
 
-        for session_id in self._lock.run(unknown):
-            recover_unfinished(self, session_id)
+        unknown = [name for name, log in self._lock.run(beaten) if log.unfinished is None]
+        for session_id in unknown:
+            recover_unfinished(self, session_id, self._unreadable)
         return self._lock.run(work)
 
     def checkpoint(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import cast
@@ -12,28 +13,44 @@ from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
 from assistant_events.values import read_json, write_json
+from assistant_events.values.credentials import error_text
+
+_log = logging.getLogger("assistant_events.stores")
 
 
 def resolve_unfinished(
-    store: Store, rows: Iterable[tuple[str, tuple[Unfinished, ...] | None]]
+    store: Store, rows: Iterable[tuple[str, tuple[Unfinished, ...] | None]], unreadable: set[str]
 ) -> dict[str, tuple[Unfinished, ...]]:
     """
     Return the unfinished work of each session that has any, in the order of *rows*.
 
-    These are the sessions with their unfinished work; `None` marks an unknown one. The log of such a session is folded,
-    and the result is written back unless the log has moved since.
+    These are the sessions with their unfinished work; `None` marks an unknown one, which is recovered with
+    `recover_unfinished`.
     """
     found: dict[str, tuple[Unfinished, ...]] = {}
     for session_id, known in rows:
-        unfinished = recover_unfinished(store, session_id) if known is None else known
+        unfinished = recover_unfinished(store, session_id, unreadable) if known is None else known
         if unfinished:
             found[session_id] = unfinished
     return found
 
 
-def recover_unfinished(store: Store, session_id: str) -> tuple[Unfinished, ...]:
-    """Fold the log of a session and return its unfinished work, which is stored unless the log has moved since."""
-    transcript = stored_transcript(store, session_id)
+def recover_unfinished(store: Store, session_id: str, unreadable: set[str]) -> tuple[Unfinished, ...]:
+    """
+    Fold the log of a session and return its unfinished work, which is stored unless the log has moved since.
+
+    A log that cannot be read has none, so that the other sessions are not affected. A warning names the session once:
+    *unreadable* contains the ids of such sessions, and is kept by the store.
+    """
+    try:
+        transcript = stored_transcript(store, session_id)
+    except StoreError as error:
+        if session_id not in unreadable:
+            unreadable.add(session_id)
+            hint = "it is left out until it can be read"
+            _log.warning("session %r: its unfinished work is unknown, and %s: %s", session_id, hint, error_text(error))
+        return ()
+    unreadable.discard(session_id)
     unfinished = transcript.unfinished()
     # Without it the result is right too, and the next call folds again: the log may have moved, or the disk be full.
     with suppress(StoreError):

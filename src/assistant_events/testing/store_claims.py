@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic, sleep
 
-from assistant_events.errors import ClaimedError, ConflictError, FencedError, OwnerError
+from assistant_events.errors import ClaimedError, ConflictError, FencedError, OwnerError, StoreError
 from assistant_events.stores.contract import Claim, Store
 from assistant_events.testing.store_expectations import at_once, refuse, require, same, texts
 from assistant_events.testing.store_samples import OPEN, RUNNING, TURN
@@ -173,6 +175,38 @@ def sessions_of_dead_workers_are_taken_over(store: Store) -> None:
     same(["never claimed", "released"], left, "sessions without a living worker after one was settled")
     refuse(ValueError, partial(store.take_over, "w5", limit=-1), "a negative limit")
     refuse(ValueError, partial(store.take_over, "w5", dead_after_s=-1), "a negative dead_after_s")
+
+
+def a_damaged_session_is_left_out(store: Store, damage: Callable[[str], object]) -> None:
+    """Try a session whose log cannot be read, beside others."""
+    for name in ("a", "damaged", "b"):
+        store.append(name, OPEN)
+    damage("damaged")
+    refuse(StoreError, lambda: list(store.read("damaged")), "reading a damaged session")
+    with _warnings() as warnings:
+        same(["a", "b"], list(store.unfinished()), "sessions with unfinished work beside a damaged one")
+        store.append("b", texts(1))
+        same(["a", "b"], _sessions(store.take_over("w1")), "sessions that were taken over beside a damaged one")
+    require(any("'damaged'" in text for text in warnings), f"no warning names the damaged session: {warnings}")
+    same({"a", "damaged", "b"}, _ids(store), "sessions, one of them damaged")
+    store.delete("damaged")
+    same({"a", "b"}, _ids(store), "sessions after the damaged one was deleted")
+
+
+@contextmanager
+def _warnings() -> Generator[list[str]]:
+    """Collect the warnings of a store."""
+    logger, found = logging.getLogger("assistant_events.stores"), list[str]()
+
+    def collect(record: logging.LogRecord) -> bool:
+        found.append(record.getMessage())
+        return True
+
+    logger.addFilter(collect)
+    try:
+        yield found
+    finally:
+        logger.removeFilter(collect)
 
 
 def a_sign_of_life_lasts(store: Store) -> None:

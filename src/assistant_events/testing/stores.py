@@ -33,7 +33,12 @@ _FINALIZERS: Final = 1000
 """How many run one after another while a store writes."""
 
 
-def check_store(make_store: Callable[[], _Store], *, again: Callable[[_Store], _Store] | None = None) -> None:
+def check_store(
+    make_store: Callable[[], _Store],
+    *,
+    again: Callable[[_Store], _Store] | None = None,
+    damage: Callable[[_Store, str], object] | None = None,
+) -> None:
     """
     Check every promise of `assistant_events.stores.contract` on stores of one implementation.
 
@@ -42,6 +47,9 @@ def check_store(make_store: Callable[[], _Store], *, again: Callable[[_Store], _
 
         again: Opens the storage of the given store once more, as a second process would. Omit it for stores that share
             nothing.
+
+        damage: Makes the records of the session with the given id unreadable, in the storage of the given store. Omit
+            it for storage that cannot be damaged.
 
     Raises:
         AssertionError: A promise is broken. The message names it, the expected and the actual result.
@@ -54,6 +62,9 @@ def check_store(make_store: Callable[[], _Store], *, again: Callable[[_Store], _
         for of_two in _OF_TWO:
             with _named("stores on one storage are one"), make_store() as store, again(store) as second:
                 of_two(store, second)
+    if damage is not None:
+        with _named("13, unfinished work is indexed"), make_store() as store:
+            claims.a_damaged_session_is_left_out(store, partial(damage, store))
 
 
 @contextmanager

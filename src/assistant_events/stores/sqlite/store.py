@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any, Final, Self, TypeVar, final
 
@@ -25,6 +27,8 @@ from assistant_events.values import write_json
 from assistant_events.values.validators import NO_FIELDS
 
 _T = TypeVar("_T")
+
+_log = logging.getLogger("assistant_events.stores")
 
 _PAGE_BYTES: Final = 1 << 20
 """Size of one fetch of a reader; at least one row."""
@@ -67,6 +71,7 @@ class SqliteStore:
         self._clock = clock
         self._pid = os.getpid()
         self._closed = False
+        self._unreadable = set[str]()
         self._writer, self._reader = open_file(self._path, synchronous=synchronous, timeout_s=timeout_s)
         self._write_lock = CallLock()
         self._read_lock = self._write_lock if self._path == MEMORY else CallLock()
@@ -275,11 +280,8 @@ class SqliteStore:
             ).fetchall()
         )
         with translated(self._path):
-            known = [
-                (columns.name_of(key), None if body is None else _loaded(columns.name_of(key), body))
-                for key, body in rows
-            ]
-        return resolve_unfinished(self, known)
+            known = [(name := columns.name_of(key), self._known_unfinished(name, body)) for key, body in rows]
+        return resolve_unfinished(self, known, self._unreadable)
 
     def claim(self, session_id: str, worker: str, *, dead_after_s: float = DEAD_AFTER_S) -> Claim:
         """See `Store.claim`."""
@@ -309,18 +311,18 @@ class SqliteStore:
         checks.check_worker(worker, dead_after_s)
         checks.check_seq("limit", limit)
 
-        def unknown(db: sqlite3.Connection) -> list[str]:
-            return list(claim_rows.abandoned(db, now=self._now(), dead_after_s=dead_after_s, known=False))
-
-        def work(db: sqlite3.Connection) -> tuple[Claim, ...]:
+        def beaten(db: sqlite3.Connection, *, known: bool) -> Iterator[str]:
             now = self._now()
             claim_rows.beat(db, worker, now)
             claim_rows.forget_dead(db, now=now, dead_after_s=dead_after_s)
-            found = claim_rows.abandoned(db, now=now, dead_after_s=dead_after_s, known=True)
+            return claim_rows.abandoned(db, now=now, dead_after_s=dead_after_s, known=known)
+
+        def work(db: sqlite3.Connection) -> tuple[Claim, ...]:
+            found = beaten(db, known=True)
             return tuple([_claimed(db, session_id, worker) for session_id in islice(found, limit)])
 
-        for session_id in self._reading(unknown):
-            recover_unfinished(self, session_id)
+        for session_id in self._writing(partial(beaten, known=False)):
+            recover_unfinished(self, session_id, self._unreadable)
         return self._writing(work)
 
     def checkpoint(
@@ -451,6 +453,18 @@ class SqliteStore:
 
         return self._reading(work)
 
+    def _known_unfinished(self, session_id: str, body: object) -> tuple[Unfinished, ...] | None:
+        """Return the unfinished work of a row; `None` when it is unknown, or the row is damaged."""
+        if body is None:
+            return None
+        try:
+            return load_unfinished(columns.bytes_of(body))
+        except ValueError as error:
+            if session_id not in self._unreadable:
+                what = "the row of its unfinished work is damaged, so its log is read instead"
+                _log.warning("session %r: %s: %s", session_id, what, error)
+            return None
+
     def _media(self, session_id: str, number: int, seq: int) -> Media | None:
 
         def work(db: sqlite3.Connection) -> Media | None:
@@ -548,13 +562,6 @@ _SET_UNFINISHED: Final = """
     INSERT INTO unfinished (session, body) VALUES (?, ?)
     ON CONFLICT (session) DO UPDATE SET body = excluded.body WHERE body IS NOT excluded.body
 """  # an equal row is not written again
-
-
-def _loaded(session_id: str, body: object) -> tuple[Unfinished, ...]:
-    try:
-        return load_unfinished(columns.bytes_of(body))
-    except ValueError as error:
-        raise StoreError(f"session {session_id!r}: the row of its unfinished work is damaged: {error}") from error
 
 
 def _copy(db: sqlite3.Connection, session: int, made: int, through: int, *, with_snapshot: bool) -> None:
