@@ -564,10 +564,8 @@ class TestTakingUp:
         run("run", "--stop", "main", *where)
         ran = run("run", "--recover", "main", *where)
 
-        assert 4 == ran.code
-        assert ["no: the provider does not have the run"] * 3 == [
-            line.split(maxsplit=1)[1] for line in ran.err.splitlines() if line.startswith("  ")
-        ]
+        assert (0, "") == (ran.code, ran.out)
+        assert "assistant-events: recover makes no sense: the run has ended, nothing more comes of it\n" == ran.err
 
     def test_a_prompt_waits_for_the_answer_before(self, run, provider):
         """
@@ -594,19 +592,34 @@ class TestTakingUp:
     @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
     def test_stop(self, run, provider, sent):
         """
-        Stop cancels and deletes the run, and closes the answer in the log if it was open.
+        Stop cancels and deletes the run, and the answer in the log is cancelled: what has come of it stays.
         """
         running = provider({"Count.": STALLED})
         where = ("--base-url", running.url)
         stopped("Count.", "--background", *where, sent=sent)
+        before = fold_of("main").last.text
         ran = run("run", "--stop", "main", *where)
         again = run("run", "--resume", "main", *where)
 
         assert (0, "") == (ran.code, ran.out)
         assert "the run is stopped, and deleted at the provider" in ran.err
         assert ["POST", "DELETE"] == [logged.method for logged in running.requests][1:3]
-        assert "failed" == run("show", "main", "--db", "assistant-events.db", "--json").json["messages"][-1]["status"]
-        assert (0 if sent == signal.SIGKILL else 4) == again.code
+        transcript = fold_of("main")
+        last = transcript.last
+        assert ("failed", "cancelled", "user") == (last.status, last.error.kind, transcript.awaits)
+        assert last.text.startswith(before)
+        assert 0 == again.code
+
+    def test_a_stop_without_an_effect(self, run, provider):
+        """
+        While the provider refuses to stop and to delete the run, the answer can still be resumed.
+        """
+        faults = ["http-403@cancelx*", "http-403@deletex*"]
+        where = ("--base-url", provider({"Count.": STALLED}, faults=faults).url)
+        stopped("Count.", "--background", *where)
+        ran = run("run", "--stop", "main", *where)
+
+        assert (4, "provider") == (ran.code, fold_of("main").awaits)
 
     def test_stop_says_what_was_refused(self, run, provider):
         """

@@ -91,15 +91,17 @@ def test_awaits_keeps_the_rules(events, data):
 
 
 @given(sessions())
-def test_what_is_reconciled_awaits_no_tools_and_no_running_provider(events):
+def test_what_is_reconciled_awaits_no_tools_and_no_provider(events):
     """
-    After everything was abandoned no call is open and no message runs; a prompt then makes it the model's move.
+    After everything was abandoned no call is open, no message runs, and no run is resumed, unless the app has run a
+    call of it; a prompt then makes it the model's move.
     """
     transcript = fold(events)
     settled = fold(reconcile(transcript, abandon_calls=True, abandon_runs=True), start=transcript)
 
     assert Awaits.TOOLS is not settled.awaits
     assert all(settled[each.message_id].status != "running" for each in settled.unfinished() if each.run is not None)
+    assert Awaits.PROVIDER is not settled.awaits or settled.last_answer.acted
     assert Awaits.MODEL is fold([prompt(message_id="one more")], start=settled).awaits
 
 

@@ -2,7 +2,10 @@
 What `reconcile` returns for each thing that a crash can leave open.
 """
 
+import pytest
+
 from assistant_events import (
+    Awaits,
     CompactionFailed,
     ErrorInfo,
     MediaDelta,
@@ -11,6 +14,7 @@ from assistant_events import (
     ReasoningEnded,
     ReasoningStarted,
     StepFailed,
+    StepRestarted,
     StepStarted,
     TextEnded,
     TextStarted,
@@ -97,8 +101,35 @@ def test_a_run_that_can_be_resumed_stays():
     """
     events = [StepStarted(**A, origin=origin(), run=run(resumable=True))]
 
+    abandoned = ends(events, abandon_runs=True)
     assert [] == ends(events)
-    assert [StepFailed(**A, error=GONE)] == ends(events, abandon_runs=True)
+    assert [StepFailed(**A, error=GONE, run=run(resumable=False))] == abandoned
+    assert Awaits.USER is fold([*events, *abandoned]).awaits
+
+
+@pytest.mark.parametrize("kind", ["interrupted", "aborted", "network", "timeout"])
+def test_a_run_whose_stream_was_cut_stays(kind):
+    """
+    A step that was closed because its stream was cut can be resumed, unless its run is abandoned: then it fails once
+    more with the same content and error, and nothing is left to resume.
+    """
+    cut = {"error": ErrorInfo(kind=kind, message="x"), "run": run(resumable=False)}
+    said = [TextStarted(**A), TextEnded(**A, text="Hel", complete=False)]
+    events = [
+        StepStarted(**A, origin=origin(), run=run(resumable=True)),
+        *said,
+        StepFailed(**A, error=cut["error"]),
+    ]
+
+    abandoned = ends(events, abandon_runs=True)
+    assert [] == ends(events)
+    assert [
+        StepRestarted(**A, reason="its run is abandoned", run=run(resumable=False)),
+        *said,
+        StepFailed(**A, **cut),
+    ] == abandoned
+    assert Awaits.USER is fold([*events, *abandoned]).awaits
+    assert [] == ends([*events, *abandoned], abandon_runs=True)
 
 
 def test_a_run_that_cannot_be_resumed_is_closed():

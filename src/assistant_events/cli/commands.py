@@ -368,7 +368,7 @@ def reconcile_command(
         session: the session
         db: SQLite file
         abandon_calls: fail the calls that the app has not answered
-        abandon_runs: close running steps that could still be resumed
+        abandon_runs: close steps that could still be resumed, for good
         write: append the events to the session
         json: print JSON
     """

@@ -25,7 +25,7 @@ from assistant_events.clients import ACTIONS, Action, ProviderClient, Report, Ru
 from assistant_events.clients.recovery import RequestKind
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import DURABLE_EVENTS
-from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, UserMessage
+from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, UserMessage, fail_again
 from assistant_events.session import EventStream, Session
 from assistant_events.stores import SqliteStore
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
@@ -213,10 +213,12 @@ class Conversation:
 
     async def _stop(self, session: Session, client: ProviderClient, message: AssistantMessage) -> Exit:
         result = await client.stop(message)
+        error = ErrorInfo(kind=ErrorKind.CANCELLED, message="the run was stopped")
         if message.status is MessageStatus.RUNNING:
-            error = ErrorInfo(kind=ErrorKind.CANCELLED, message="the run was stopped")
             ended = client.resume(message).close(error)
             await session.append(*[event for event in ended if isinstance(event, DURABLE_EVENTS)])
+        elif message.run is not None and message.run.resumable and (result.cancelled or result.deleted):
+            await session.append(*fail_again(message, error, error.message))
         for what, failure in (("cancelled", result.cancel_error), ("deleted", result.delete_error)):
             if failure is not None:
                 self._live.note(f"the run could not be {what}: {failure.message}")

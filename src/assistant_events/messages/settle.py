@@ -8,15 +8,18 @@ import attrs
 
 from assistant_events import events as ev
 from assistant_events.messages import messages as msg
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
 
 
-def close_message(message: msg.AssistantMessage | msg.CompactionMessage, error: ErrorInfo) -> list[ev.DurableEvent]:
+def close_message(
+    message: msg.AssistantMessage | msg.CompactionMessage, error: ErrorInfo, *, abandon_run: bool = False
+) -> list[ev.DurableEvent]:
     """
     Return the events that close a running message: ends of its fragments, failures of its calls, end of the step.
 
     The content so far stays; open fragments become incomplete. Every unsettled call fails as `interrupted`, because the
-    calls of a failed step must not be run. Empty for a message that is not running.
+    calls of a failed step must not be run. With *abandon_run* its run cannot be resumed any more. Empty for a message
+    that is not running.
     """
     if message.status is not msg.MessageStatus.RUNNING:
         return []
@@ -24,7 +27,8 @@ def close_message(message: msg.AssistantMessage | msg.CompactionMessage, error: 
         return [ev.CompactionFailed(message_id=message.id, error=error)]
     ends = [end for part in message.parts if (end := _incomplete_end(message.id, part)) is not None]
     failures = [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
-    return [*ends, *failures, ev.StepFailed(message_id=message.id, error=error)]
+    run = _gone(message.run) if abandon_run else None
+    return [*ends, *failures, ev.StepFailed(message_id=message.id, error=error, run=run)]
 
 
 def _incomplete_end(message_id: str, part: msg.Part) -> ev.DurableEvent | None:
@@ -51,7 +55,7 @@ def fail_again(message: msg.AssistantMessage, error: ErrorInfo, reason: str) -> 
     """
     if message.status is not msg.MessageStatus.FAILED or message.acted:
         return []
-    run = None if message.run is None else attrs.evolve(message.run, resumable=False)
+    run = _gone(message.run)
     again: list[ev.DurableEvent] = [
         ev.StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)
     ]
@@ -61,6 +65,10 @@ def fail_again(message: msg.AssistantMessage, error: ErrorInfo, reason: str) -> 
         message_id=message.id, error=error, usage=message.usage, run=run, details=message.details, state=message.state
     )
     return [*again, failed]
+
+
+def _gone(run: RemoteRun | None) -> RemoteRun | None:
+    return None if run is None else attrs.evolve(run, resumable=False)
 
 
 def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assistant_events import messages as msg
 from assistant_events.events import DurableEvent
+from assistant_events.reducer.fold import fold
 
 
 def reconcile(
@@ -20,8 +21,9 @@ def reconcile(
 
         abandon_calls: Fail the calls that wait for a result of the app; by default they stay.
 
-        abandon_runs: Close running steps even when their run can be resumed, and fail calls of the provider that a
-            pause has left without a result; by default they stay.
+        abandon_runs: Close running steps even when their run can be resumed, fail a last step that was cut once more,
+            without a run to resume, and fail calls of the provider that a pause has left without a result; by default
+            they stay.
     """
     events: list[DurableEvent] = []
     for message in transcript.messages:
@@ -30,7 +32,8 @@ def reconcile(
         if message.status is msg.MessageStatus.RUNNING:
             resumable = isinstance(message, msg.AssistantMessage) and message.run is not None and message.run.resumable
             if abandon_runs or not resumable:
-                events += msg.close_message(message, msg.interrupted("the process that wrote it is gone"))
+                error = msg.interrupted("the process that wrote it is gone")
+                events += msg.close_message(message, error, abandon_run=abandon_runs)
         elif isinstance(message, msg.AssistantMessage):
             failed = message.status is msg.MessageStatus.FAILED
             events += [
@@ -39,4 +42,9 @@ def reconcile(
                 if (call.pending and (failed or abandon_calls))
                 or (call.provider_executed and not call.settled and (failed or abandon_runs))
             ]
+    after = fold(events, start=transcript) if abandon_runs else msg.Transcript()
+    for left in after.unfinished():
+        cut = after.answer(left.message_id) if left.run is not None else None
+        if cut is not None and cut.error is not None:
+            events += msg.fail_again(cut, cut.error, "its run is abandoned")
     return events

@@ -173,7 +173,8 @@ class Session(Core[EventStream]):
         Args:
             abandon_calls: Fail the client calls without a result; by default they stay open.
 
-            abandon_runs: Close running steps even when their run can be resumed; by default they stay open.
+            abandon_runs: Close running steps even when their run can be resumed, and leave no run to resume where the
+                last answer was cut; by default both stay.
 
             meta: See `append`.
         """

@@ -44,13 +44,7 @@ def cancellation(
         for message in transcript.messages
         if not isinstance(message, UserMessage) and message.status is MessageStatus.RUNNING
     ]
-    events: list[DurableEvent] = [
-        attrs.evolve(event, run=attrs.evolve(message.run, resumable=False))
-        if isinstance(event, StepFailed) and isinstance(message, AssistantMessage) and message.run is not None
-        else event
-        for message in running
-        for event in close_message(message, error)
-    ]
+    events = [event for message in running for event in close_message(message, error, abandon_run=True)]
     if transcript.awaits is Awaits.TOOLS:
         events += [call.fail(error) for call in transcript.pending_tool_calls]
     if fold(events, start=transcript).awaits is not Awaits.USER:
