@@ -75,6 +75,14 @@ def fold_of(session, db="assistant-events.db"):
         return fold(store.read(session))
 
 
+def pruned(session, db="assistant-events.db"):
+    """Store a snapshot, and prune the records before it."""
+    with SqliteStore(db) as store:
+        transcript = fold(store.read(session))
+        store.snapshot(session, transcript)
+        store.prune(session, transcript.seq)
+
+
 def texts(db, session):
     return [message.text for message in fold_of(session, db)]
 
@@ -120,6 +128,24 @@ class TestAsking:
         assert ("gemini-9", "Be brief.") == (second["model"], second["system_instruction"])
         assert "previous_interaction_id" in second
         assert "previous_interaction_id" not in first
+
+    @pytest.mark.parametrize(("prompts", "system"), [(1, None), (2, "Be brief.")])
+    def test_a_pruned_session_goes_on(self, run, provider, prompts, system):
+        """
+        A session whose first records are pruned continues from its snapshot: with the settings of the newest prompt,
+        or, when that is pruned too, with the model of the last answer.
+        """
+        running = provider({"Count.": COUNT, "Once more.": COUNT, "On.": "eleven"})
+        where = ("--base-url", running.url)
+        run("run", "Count.", *where, "--model", "gemini-9", "--system", "Be brief.")
+        pruned("main")
+        if prompts == 2:
+            run("run", "Once more.", *where, "--system", "Be brief.")
+        ran = run("run", "On.", *where)
+
+        last = running.requests[-1].body
+        assert (0, "eleven\n", "") == (ran.code, ran.out, ran.err)
+        assert ("gemini-9", system) == (last["model"], last.get("system_instruction"))
 
     def test_another_model(self, run, provider):
         """
@@ -643,6 +669,18 @@ class TestTakingUp:
         assert 4 == ran.code
         assert "the run could not be deleted: " in ran.err
         assert "the run is stopped" not in ran.err
+
+    @pytest.mark.parametrize("action", ["--resume", "--recover", "--stop"])
+    def test_an_answer_of_a_pruned_session(self, run, provider, action):
+        """
+        An answer whose records are pruned is taken up from the snapshot.
+        """
+        where = ("--base-url", provider({"Count.": STALLED}).url)
+        stopped("Count.", "--background", *where)
+        pruned("main")
+        ran = run("run", action, "main", *where)
+
+        assert (0, "" if action == "--stop" else f"{WORDS}\n") == (ran.code, ran.out)
 
     def test_a_run_in_progress(self, run, provider):
         """

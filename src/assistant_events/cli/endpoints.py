@@ -17,10 +17,11 @@ from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.clients import GROUP, load_client
 from assistant_events.clients.hosts import is_loopback, service_url
-from assistant_events.errors import UnknownDialectError
-from assistant_events.events import PromptSubmitted, StepStarted
+from assistant_events.errors import PrunedError, UnknownDialectError
+from assistant_events.events import PromptSubmitted
 from assistant_events.extras import missing_extras
 from assistant_events.stores import SqliteStore
+from assistant_events.stores.unfinished import stored_transcript
 from assistant_events.values import thaw
 
 if TYPE_CHECKING:
@@ -89,9 +90,13 @@ class StoredRequest:
 
 
 def newest_request(store: SqliteStore, session_id: str) -> StoredRequest | None:
-    """Return what `run` stored with its newest prompt in a session; `None` when it has sent none."""
+    """Return what `run` stored with its newest prompt in a session; `None` when it has sent none, or it is pruned."""
     found: StoredRequest | None = None
-    for record in store.read(session_id):
+    try:
+        records = store.read(session_id)
+    except PrunedError as error:
+        records = store.read(session_id, error.pruned_to)
+    for record in records:
         if isinstance(record.event, PromptSubmitted):
             note = mapping(thaw(record.meta), "run")
             if note:
@@ -110,8 +115,8 @@ def dialect_of(store: SqliteStore, session_id: str) -> str:
     found = newest_request(store, session_id)
     if found is not None:
         return found.dialect
-    started = [record.event for record in store.read(session_id) if isinstance(record.event, StepStarted)]
-    dialect = started[-1].origin.dialect if started else DIALECT
+    answer = stored_transcript(store, session_id).last_answer
+    dialect = DIALECT if answer is None else answer.origin.dialect
     return dialect if dialect in entry_point_names(GROUP) else DIALECT
 
 

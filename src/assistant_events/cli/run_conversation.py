@@ -113,10 +113,13 @@ class Conversation:
             self._endpoint = attrs.evolve(self._endpoint, provider=before.provider)
         if before is None and self._endpoint.is_mock and self._endpoint.dialect != DIALECT:
             model = model or MOCK
+        api, answer = client_of(self._endpoint.dialect).api, session.transcript.last_answer
+        if before is not None:
+            known: Mapping[str, Any] = before.body
+        else:
+            known = api.request_of(answer) if answer is not None and answer.origin.dialect == api.dialect.name else {}
         try:
-            body = client_of(self._endpoint.dialect).api.settings(
-                {} if before is None else before.body, model=model, agent=agent, system=system, background=background
-            )
+            body = api.settings(known, model=model, agent=agent, system=system, background=background)
         except ValueError as error:
             raise CommandError(str(error)) from None
         meta = {"run": self._endpoint.note(body)}
