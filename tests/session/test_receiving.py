@@ -244,11 +244,15 @@ def test_a_stream_without_anything(session):
     assert ErrorKind.INTERRUPTED == session.transcript.last.error.kind
 
 
-def test_a_stream_that_breaks_does_not_raise(session, store):
+GONE = ConnectionResetError("gone")
+
+
+@pytest.mark.parametrize("error", [GONE, ExceptionGroup("unhandled errors in a TaskGroup", [GONE])], ids=type)
+def test_a_stream_that_breaks_does_not_raise(session, store, error):
     """
     What the transport raised is the error of the message, in the log as well.
     """
-    events = list(receive(session, Scripted("a1"), broken(HELLO[0], error=ConnectionResetError("gone"))))
+    events = list(receive(session, Scripted("a1"), broken(HELLO[0], error=error)))
 
     assert StepFailed is type(events[-1])
     assert events[-1] == store.events[-1]

@@ -43,6 +43,10 @@ RAISED = {
     "aiohttp": (stranger("ClientPayloadError"), ErrorKind.NETWORK, True),
     "botocore": (stranger("EndpointConnectionError"), ErrorKind.NETWORK, True),
     "websockets": (stranger("ConnectionClosed"), ErrorKind.NETWORK, True),
+    "anyio": (stranger("BrokenResourceError"), ErrorKind.NETWORK, True),
+    "a group": (ExceptionGroup("a", [stranger("ReadTimeout", TransportError), OSError("x")]), ErrorKind.TIMEOUT, True),
+    "a group in a group": (ExceptionGroup("a", [ExceptionGroup("b", [OSError("x")])]), ErrorKind.NETWORK, True),
+    "a group with something else": (ExceptionGroup("a", [OSError("x"), ValueError("odd")]), ErrorKind.UNKNOWN, None),
     "anything": (ValueError("odd"), ErrorKind.UNKNOWN, None),
 }
 

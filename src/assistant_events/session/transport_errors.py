@@ -21,12 +21,13 @@ from assistant_events.values.credentials import error_text, secrets_of, without_
 from assistant_events.values.info import is_retryable_status, kind_of_status
 
 # Base classes of exceptions for a broken stream: httpx, httpcore, aiohttp, requests, urllib3, http.client,
-# websockets, botocore, and the SDKs of OpenAI and Anthropic.
+# websockets, botocore, anyio, and the SDKs of OpenAI and Anthropic.
 _BROKEN: Final = frozenset(
     {"APIConnectionError", "ClientConnectionError", "ClientPayloadError", "ConnectionClosed"}
 ) | {
     *("HTTPException", "NetworkError", "ProtocolError", "TransportError"),
     *("ConnectionClosedError", "EndpointConnectionError", "ResponseStreamingError"),
+    *("BrokenResourceError", "EndOfStream", "IncompleteRead"),
 }
 _ABORTED: Final[Mapping[type, str]] = MappingProxyType(
     {
@@ -39,7 +40,10 @@ _ABORTED: Final[Mapping[type, str]] = MappingProxyType(
 
 
 def transport_error(error: Exception) -> ErrorInfo:
-    """Return the error of a message whose stream raised *error*."""
+    """Return the error of a message whose stream raised *error*; that of a group is its first, if all are known."""
+    first = _first_of(error)
+    if first is not None:
+        return first
     if isinstance(error, RemoteProtocolError):
         return ErrorInfo(kind=error.kind, message=without_credentials(error.message, secrets_of(error)))
     response = getattr(error, "response", None)
@@ -63,6 +67,14 @@ def abortion(reason: BaseException | None) -> ErrorInfo:
     """Return the error of a message whose stream was left early, with the exception *reason* or without any."""
     message = _ABORTED.get(type(reason), f"the app stopped receiving with {type(reason).__name__}")
     return ErrorInfo(kind=ErrorKind.ABORTED, message=message)
+
+
+def _first_of(error: Exception) -> ErrorInfo | None:
+    """Return the first error of a group, if all are known."""
+    if not isinstance(error, ExceptionGroup):
+        return None
+    found = [transport_error(each) for each in cast("ExceptionGroup[Exception]", error).exceptions]
+    return found[0] if all(each.kind != ErrorKind.UNKNOWN for each in found) else None
 
 
 def _status(error: Exception) -> int | None:
