@@ -321,7 +321,9 @@ class SqliteStore:
             found = beaten(db, known=True)
             return tuple([_claimed(db, session_id, worker) for session_id in islice(found, limit)])
 
-        for session_id in self._writing(partial(beaten, known=False)):
+        with translated(self._path):  # after the transaction: the sign of life stays when an id is damaged
+            unknown = list(self._writing(partial(beaten, known=False)))
+        for session_id in unknown:
             recover_unfinished(self, session_id, self._unreadable)
         return self._writing(work)
 
