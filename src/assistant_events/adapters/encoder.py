@@ -25,6 +25,7 @@ from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMod
 from assistant_events.adapters.items import text_block
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.media_urls import is_readable, usual_media
+from assistant_events.adapters.signed_calls import lost_calls, nested, unsigned_calls
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, Selection, select
 
@@ -79,6 +80,9 @@ class EncoderBase(ABC):
     calls have none.
     """
 
+    checks_signatures: bool = False
+    """Whether the model refuses a step of the current turn whose first call has no signature."""
+
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = None
     """
     A character that ids of calls cannot have. Calls then get valid ids, unique in the conversation, in their state;
@@ -124,6 +128,8 @@ class EncoderBase(ABC):
             self.messages = since_compaction(messages, self.target, policy, self.is_summary)
         self.prepare()
         self._ids = {} if self.not_in_call_ids is None else assign_call_ids(messages, self.fit_call_id)
+        turn = takewhile(lambda each: not isinstance(each, msg.UserMessage), reversed(self.messages))
+        self._turn = frozenset([each.id for each in turn])
 
     @classmethod
     def encode(
@@ -273,8 +279,15 @@ class EncoderBase(ABC):
         return not call.provider_executed
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> Collection[int]:
-        """Return the places of calls that the provider refuses as calls; they are sent as text of the user."""
-        return ()
+        """
+        Return the places of calls that the provider refuses as calls; they are sent as text of the user.
+
+        By default those of its own that have lost their signature, where it `checks_signatures`.
+        """
+        is_checked = self.checks_signatures and self._policy.lost_signature is None and message.id in self._turn
+        if not (is_checked and self.is_of_provider(message)):
+            return ()
+        return lost_calls(message, parts, self.signature_key, self.needs_result)
 
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
@@ -486,7 +499,8 @@ class EncoderBase(ABC):
     def _answer(self, message: msg.AssistantMessage) -> EncodedMessage:
         kept, parts, left_out, drops = self._chosen(message)
         refused = self.refused_calls(message, parts)
-        unsigned = self._unsigned_call(message, parts)
+        has_placeholder = self.signature_key and self._policy.lost_signature is not None and message.id in self._turn
+        unsigned = unsigned_calls(parts, self.signature_key, self.needs_result)[:1] if has_placeholder else ()
         sent: list[msg.Part] = []
         results: list[Item] = []
         following: list[Item] = []  # blocks of the user, behind the results
@@ -507,9 +521,10 @@ class EncoderBase(ABC):
             else:
                 if not self.has_place(part):
                     reasons.append(DropReason.UNPLACED)
-                if place == unsigned:
+                if place in unsigned:
                     reasons.append(DropReason.PLACEHOLDER)
-                    part = attrs.evolve(part, state=v.State({**part.state, **self._placeholder()}))
+                    placeholder = nested(self.signature_key, self._policy.lost_signature)
+                    part = attrs.evolve(part, state=v.State({**part.state, **placeholder}))
                 if isinstance(part, msg.ToolPart) and self.needs_result(part):
                     reasons += repairs(part)
                     item, blocks, is_complete = self._result_item(part)
@@ -548,22 +563,6 @@ class EncoderBase(ABC):
         thoughts = takewhile(lambda each: isinstance(each[1], msg.ReasoningPart), before)
         first = min([first, *(place for place, _ in thoughts)])
         return {place: SUMMED_UP for place, _ in parts if place < first}
-
-    def _unsigned_call(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> int | None:
-        """Return the place of the first call of the app of an answer in the current turn when it has no signature."""
-        prompts = [at for at, each in enumerate(self.messages) if isinstance(each, msg.UserMessage)]
-        turn = self.messages[prompts[-1] + 1 :] if prompts else self.messages
-        if self._policy.lost_signature is None or not self.signature_key or all(each.id != message.id for each in turn):
-            return None
-        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
-        return calls[0][0] if calls and self.signature_key.split(".")[0] not in calls[0][1].state else None
-
-    def _placeholder(self) -> Any:
-        """Return the state of `Policy.lost_signature`."""
-        value: Any = self._policy.lost_signature
-        for key in reversed(self.signature_key.split(".")):
-            value = {key: value}
-        return value
 
     def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:
         """Return a call with a name that the provider takes, and, without its state, the id that it gave or takes."""

@@ -204,6 +204,29 @@ def joined_roles(items: Iterable[dict[str, Any]], field: str = "content", *, apa
     return joined
 
 
+def results_behind(items: list[dict[str, Any]], field: str, call: str, result: str) -> list[dict[str, Any]]:
+    """
+    Return the messages of an answer with all results directly behind the calls, where some of these wait.
+
+    Args:
+        items: The messages: those of the role `user` hold results that the service gave.
+
+        field: Their list of blocks.
+
+        call: Key of blocks that are calls.
+
+        result: Key of blocks that are results.
+    """
+    # Any: plain JSON.
+    waiting = 0
+    for at, item in enumerate(items):
+        waiting += sum([(call in block) - (result in block) for block in item[field]])
+        if item["role"] == "user" and waiting > 0:
+            behind = sorted(items[at:], key=lambda each: bool(each["role"] == "user"))
+            return joined_roles([*items[:at], *behind], field)
+    return items
+
+
 __all__ = [
     "BlockKind",
     "ItemParts",
@@ -218,5 +241,6 @@ __all__ = [
     "last_number",
     "number_of",
     "piece_key",
+    "results_behind",
     "text_block",
 ]

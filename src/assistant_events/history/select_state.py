@@ -63,8 +63,8 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.UNCALLED: "The arguments were not a JSON object, so the call was not executed; "
         "the request reports that as its result.",
         DropReason.NO_ANSWER: "Every call that is sent needs an answer, and this has none; the request reports that.",
-        DropReason.REWORDED: "The provider refuses the call without its id, or without the signed thought before it: "
-        "call and answer are sent as text.",
+        DropReason.REWORDED: "The provider refuses the call without its id, its signature or the signed thought before "
+        "it: call and answer are sent as text.",
         DropReason.PLACEHOLDER: "The call has lost its signature; what the provider documents for that is in its place "
         "(`Policy.lost_signature`).",
     }

@@ -14,8 +14,8 @@ from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent
 
-from .notation import DIALECT, MODEL, C, F, H, O, T, X, answer, encoded, ended, events, message, stream
-from .samples import FOUND, SAMPLES, SEARCH, SIG, SIG_2
+from .notation import DIALECT, MODEL, C, F, H, O, P, T, X, answer, encoded, ended, events, message, stream
+from .samples import ERROR, FOUND, SAMPLES, SEARCH, SIG, SIG_2
 
 USER = UserMessage(id="u1", content="Hi")
 ASKED = {"role": "user", "parts": [{"text": "Hi"}]}
@@ -240,6 +240,41 @@ def test_a_call_that_the_service_has_answered():
     ] == found
 
 
+BESIDE_THE_APP = {
+    "a text behind them": (
+        [[F("w", {}, SIG, id="w1"), F("f", {}, id="f1")], response("w", {"t": 2}, id="w1"), T("It is cold.")],
+        model(F("w", {}, SIG, id="w1"), F("f", {}, id="f1"), T("It is cold.")),
+    ),
+    "one call after the other": (
+        [F("w", {}, SIG, id="w1"), F("f", {}, id="f1"), response("w", {"t": 2}, id="w1")],
+        model(F("w", {}, SIG, id="w1"), F("f", {}, id="f1")),
+    ),
+}
+
+
+@pytest.mark.parametrize(("parts", "called"), BESIDE_THE_APP.values(), ids=BESIDE_THE_APP)
+def test_a_result_of_the_service_beside_calls_of_the_app(parts, called):
+    """
+    All results are in the content directly behind that with the calls, as the service wants them.
+    """
+    transcript = fold(events(answer(*parts)))
+    [waiting] = transcript.pending_tool_calls
+    transcript = fold([waiting.succeed("done")], start=transcript)
+    results = user(response("w", {"t": 2}, id="w1"), response("f", {"output": "done"}, id="f1"))
+
+    assert ([ASKED, called, results], []) == encoded(USER, *transcript.messages)
+
+
+def test_a_result_of_the_service_before_a_call_of_the_app():
+    """
+    It stays where it came.
+    """
+    parts = [F("w", {}, SIG, id="w1"), response("w", {"t": 2}, id="w1"), T("So."), F("f", {}, SIG_2, id="f1")]
+    contents, _ = encoded(USER, message(answer(*parts)))
+
+    assert [model(parts[0]), user(parts[1]), model(*parts[2:])] == contents[1:4]
+
+
 def test_tools_of_the_service():
     """
     They are sent when the request asks for them, and both halves are left out otherwise.
@@ -353,11 +388,94 @@ def test_an_own_call_without_a_signature():
 
 def test_a_request_without_state():
     """
-    Signatures are left out; the id stays.
+    Signatures of earlier turns are left out; the id stays.
     """
-    body = DIALECT.encoder([USER, message(SAMPLES["parallel calls"])], {"model": MODEL}, strip=True).body
+    later = UserMessage(id="u2", content="And now?")
+    body = DIALECT.encoder([USER, message(SAMPLES["parallel calls"]), later], {"model": MODEL}, strip=True).body
 
     assert model(F("a", {"x": 1}, id="fc1"), F("b", {"y": "é"}, id="fc2")) == body["contents"][1]
+
+
+def cut(*behind):
+    """
+    Return an answer whose first call was cut, and what came behind that.
+    """
+    pieces = [F("f", willContinue=True, sig=SIG), P("$.x", goes_on=True, stringValue="a")]
+    return message(answer(*pieces, *behind, end=ended("MAX_TOKENS")))
+
+
+def failed(*parts):
+    """
+    Return an answer that failed after its calls were answered.
+    """
+    decoder = DIALECT.decoder("a1")
+    found = decoder.feed(stream(C(*parts)))
+    found += [call.succeed("one") for call in fold(found).last.tool_calls]
+    return fold(found + decoder.feed(stream({"error": ERROR}))).last
+
+
+ONE = [T('f was called with {"x":1}. It answered:'), T("one")]
+LOST = {
+    "an answer that failed": (failed(F("f", {"x": 1}, SIG)), {}, [], [*ASKED["parts"], *ONE]),
+    "calls at once": (
+        failed(T("I look."), F("f", {"x": 1}, SIG), F("f", {"x": 1})),
+        {},
+        [ASKED, model(T("I look."))],
+        [*ONE, *ONE],
+    ),
+    "a request without state": (
+        message(answer(T("I look.", SIG), F("f", {"x": 1}, SIG_2))),
+        {"strip": True},
+        [ASKED, model(T("I look."))],
+        [T('f was called with {"x":1}. It failed: No result is available for this call.')],
+    ),
+}
+
+
+@pytest.mark.parametrize(("found", "options", "before", "words"), LOST.values(), ids=LOST)
+def test_calls_whose_signature_is_lost(found, options, before, words):
+    """
+    Gemini 3 refuses a step of the current turn whose first call has none: they are sent in words.
+    """
+    request = DIALECT.encoder([USER, found], {"model": MODEL}, **options)
+
+    assert [*before, user(*words)] == request.body["contents"]
+    assert "reworded" in [str(drop.reason) for drop in request.drops]
+
+
+def test_a_signed_call_that_was_cut():
+    """
+    It is sent in words, and a signed one behind it as it came.
+    """
+    contents, drops = encoded(USER, cut(F("g", {}, SIG_2)))
+    words = 'f was called with {"x":"a"}. It failed: The call was not run: the provider marked the input as incomplete'
+
+    assert [
+        ASKED,
+        model(F("g", {}, SIG_2)),
+        user(response("g", {"error": "No result is available for this call."})),
+        user(T(words)),
+    ] == contents
+    assert [(0, "incomplete"), (0, "reworded"), (0, "uncalled"), (1, "no-answer")] == drops
+
+
+STAYS = {
+    "an older model": ("gemini-2.5-flash", [], {}),
+    "an earlier turn": (MODEL, [UserMessage(id="u2", content="And now?")], {}),
+    "a placeholder": (MODEL, [], {"policy": attrs.evolve(DIALECT.policy, lost_signature=NO_SIGNATURE)}),
+}
+
+
+@pytest.mark.parametrize(("name", "behind", "options"), STAYS.values(), ids=STAYS)
+def test_calls_that_need_no_signature(name, behind, options):
+    """
+    They stay calls.
+    """
+    request = DIALECT.encoder([USER, failed(F("f", {"x": 1}, SIG)), *behind], {"model": name}, **options)
+    [call] = request.body["contents"][1]["parts"]
+
+    assert {"name": "f", "args": {"x": 1}} == call["functionCall"]
+    assert "reworded" not in [str(drop.reason) for drop in request.drops]
 
 
 # -- what else is in a request

@@ -19,7 +19,7 @@ from assistant_events.adapters.gemini_generate_content import vocabulary as word
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
 from assistant_events.adapters.google_rpc import camel_keys
-from assistant_events.adapters.items import joined_roles
+from assistant_events.adapters.items import joined_roles, results_behind
 from assistant_events.adapters.json_fields import flag, is_object, mapping, string
 from assistant_events.history import DropReason, Policy
 from assistant_events.values import Content, JsonContent, MediaContent, thaw
@@ -52,7 +52,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
 
     def prepare(self) -> None:
         """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""
-        self.media_in_results = () if _OLDER.search(self.model_of(self.body)) else _IN_RESULTS
+        self.checks_signatures = not _OLDER.search(self.model_of(self.body))
+        self.media_in_results = _IN_RESULTS if self.checks_signatures else ()
         tools = camel_keys(mapping(self.body, "toolConfig") or mapping(self.body, "tool_config"))
         self._has_server_tools = flag(tools, "includeServerSideToolInvocations")
         answers = [each for each in self.messages if isinstance(each, msg.AssistantMessage)]
@@ -88,7 +89,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
             for part in calls:
                 part["functionCall"].pop("id", None)
         contents = [{"role": "user" if "functionResponse" in each else "model", "parts": [each]} for each in parts]
-        return joined_roles(contents, "parts")
+        return results_behind(joined_roles(contents, "parts"), "parts", "functionCall", "functionResponse")
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the content with a `functionResponse`: an object, or anything else as `output` or `error`."""

@@ -1,0 +1,58 @@
+"""
+Calls of the app that have no signature.
+
+Gemini looks at the first call of each step in the current turn, and refuses the request when that has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+
+from assistant_events import messages as msg
+
+
+def unsigned_calls(
+    parts: Sequence[tuple[int, msg.Part]], key: str, needs_result: Callable[[msg.ToolPart], bool]
+) -> list[int]:
+    """
+    Return the places of the calls of an answer before the first signed one.
+
+    Args:
+        parts: What is sent of the answer, with its places.
+
+        key: The key of the state that has the signature, or a path with dots.
+
+        needs_result: Returns whether a call is one of the app.
+    """
+    key = key.partition(".")[0]
+    calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and needs_result(part)]
+    return [place for place, _ in takewhile(lambda each: key not in each[1].state, calls)]
+
+
+def lost_calls(
+    message: msg.AssistantMessage,
+    parts: Sequence[tuple[int, msg.Part]],
+    key: str,
+    needs_result: Callable[[msg.ToolPart], bool],
+) -> list[int]:
+    """
+    Return what `unsigned_calls` does, where calls up to the first of them came with signatures, and none is sent.
+
+    A step whose first call came without one is sent as it came.
+    """
+    places, sent = unsigned_calls(parts, key, needs_result), dict(parts)
+    came = enumerate(message.parts[: places[0] + 1] if places else ())
+    key = key.partition(".")[0]
+    signed = [place for place, part in came if isinstance(part, msg.ToolPart) and key in part.state]
+    has_lost = bool(signed) and all(place not in sent or key not in sent[place].state for place in signed)
+    return places if has_lost else []
+
+
+def nested(key: str, value: object) -> dict[str, object]:
+    """Return the state that has *value* under a key, or under a path with dots."""
+    first, _, rest = key.partition(".")
+    return {first: nested(rest, value) if rest else value}
+
+
+__all__ = ["lost_calls", "nested", "unsigned_calls"]
