@@ -26,8 +26,8 @@ class Tools(DecoderBase):
         if "call" in event:
             self.recorder.tool_call(event["call"], "search", {}, key=event["call"], provider_executed=True)
         elif "result" in event:
-            call_id = string(event, "result") or ""
-            if not self.answer_paused(call_id, "found", state={"seal": "x"}):
+            call_id = string(event, "result")
+            if not self.answer_paused(call_id, "found", state={"seal": "x"}, name="search"):
                 self.recorder.result(call_id, "found", name="search")
         elif "hop" in event:
             self.finish_step("pause", last=False)
@@ -71,6 +71,21 @@ def test_a_result_comes_once():
     known = fold(PAUSED + first).messages[0]
 
     assert ["tool.success"] == [event.type for event in first if event.type.startswith("tool")]
+    assert [] == [event for event in fed("a2", *lines, continues=known) if event.type.startswith("tool")]
+
+
+def test_a_result_without_an_id():
+    """
+    It is of the last call of its tool that waits; a replay gives none of them a second one.
+    """
+    [paused] = fold(PAUSED).messages
+    lines = [{"result": None}, {"result": None}, {"end": "stop"}]
+    first = fed("a2", *lines, continues=paused)
+    known = fold(PAUSED + first).messages[0]
+
+    assert [("c1", "success", {"i": 3, "seal": "x"}), ("c2", "success", {"i": 2, "seal": "x"})] == settled(
+        PAUSED + first
+    )
     assert [] == [event for event in fed("a2", *lines, continues=known) if event.type.startswith("tool")]
 
 

@@ -373,17 +373,18 @@ class DecoderBase(FrameReader):
 
     def answer_paused(
         self,
-        call_id: str,
+        call_id: str | None,
         output: ContentInput = (),
         error: ErrorInfo | None = None,
         *,
         state: Mapping[str, object] = NO_STATE,
+        name: str = "",
     ) -> bool:
         """
         Record a result for a call of the message that this answer continues, once.
 
         Args:
-            call_id: The provider's id of the call.
+            call_id: The provider's id of the call; `None` for the last one of the tool *name*, if one waits of those.
 
             output: What the tool returned.
 
@@ -391,9 +392,14 @@ class DecoderBase(FrameReader):
 
             state: State of the result.
 
+            name: The tool, where the result names no call.
+
         Returns:
             Whether that message has such a call, and with a result: one that failed without any has none now.
         """
+        if call_id is None:
+            calls = sorted(self._paused_calls.items(), key=lambda each: not each[1].settled)
+            call_id = next((each for each, call in reversed(calls) if call.name == name), "")
         call = self._paused_calls.get(call_id)
         if call is None or (call.settled and not has_result(call)):
             return False

@@ -36,6 +36,9 @@ class JsonPieces:
         self.is_ordered = True
         """Whether the text has all of it: each value came behind the one before. Otherwise the text has a beginning."""
 
+        self.goes_on = True
+        """Whether more is announced of the last value; so it is before the first one. For the reader of the wire."""
+
         self._place: Place = ()
         """The place of the last value; the objects and arrays that lead to it are open in the text."""
 
@@ -151,7 +154,7 @@ def place_of(path: str) -> Place | None:
 
 def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
     """
-    Return what adds up to the text of an object that was cut: path and value for `JsonPieces.add`, and if it was cut.
+    Return what adds up to the text of an object that was cut: path and value for `JsonPieces.add`, and if it is last.
 
     `None` when it is not such a text: values in it are whole, but for the last string.
     """
@@ -170,7 +173,7 @@ def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
     except JsonError:
         return None
     has_empty = any(isinstance(value, (dict, list)) for _, value in found)
-    return None if has_empty else [(*each, is_string and each is found[-1]) for each in found]
+    return None if has_empty else [(*each, each is found[-1]) for each in found]
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -75,6 +75,10 @@ SAMPLES = {
         F("f", willContinue=True), P("$.a.b", numberValue=1), P("$.c", numberValue=2), P("$.a.d", numberValue=3), R
     ),
     "arguments that were cut": stream(C(CAPITAL), C(P("$.country", goes_on=True, stringValue="Fra"))),
+    "a text and a call in one part": answer(
+        {"text": "I look.", "functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": SIG},
+        {"text": "", "functionCall": {"name": "g", "args": {}}},
+    ),
     "code": answer(X("print(1)", SIG, id="x1"), O("1\n", id="x1"), T("It is 1.")),
     "code without ids": answer(F("f", {}), X("a"), O("1\n"), X("b"), T("hm"), O("no", "OUTCOME_FAILED"), X("c")),
     "search": answer({"toolCall": SEARCH, "thoughtSignature": SIG}, {"toolResponse": FOUND}, T("Found.", SIG_2)),

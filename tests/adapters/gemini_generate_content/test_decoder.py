@@ -101,6 +101,11 @@ PARTS = {
         ("text", "So.", {}),
     ],
     "arguments out of order": [nameless(1, "f", {"a": {"b": 1, "d": 3}, "c": 2})],
+    "a text and a call in one part": [
+        ("text", "I look.", {}),
+        nameless(1, "f", {"x": 1}, **S),
+        nameless(2, "g", {}),
+    ],
     "search": [
         call("t1", "GOOGLE_SEARCH_WEB", {"queries": ["largest city"]}, "success", type="toolCall", **S),
         ("text", "Found.", S_2),
@@ -132,6 +137,7 @@ def test_parts(name):
 ENDS = {
     "text": (FinishReason.STOP, "STOP"),
     "parallel calls": (FinishReason.TOOL_CALLS, "STOP"),
+    "a text and a call in one part": (FinishReason.TOOL_CALLS, "STOP"),
     "call that the service answers": (FinishReason.STOP, "STOP"),
     "a finish on the way": (FinishReason.STOP, "STOP"),
     "blocked prompt": (FinishReason.CONTENT_FILTER, "PROHIBITED_CONTENT"),
@@ -409,6 +415,32 @@ def test_a_missing_end_of_the_arguments():
         answer(open_call, last, {"functionCall": {}}),
     ):
         assert nameless(1, "f", {"a": "x"}) == parts(body)[0]
+
+
+FOLLOWED = {
+    "a whole string": ([P("$.a", stringValue="x")], T("So"), {"a": "x"}),
+    "a string in pieces": (
+        [P("$.a", goes_on=True, stringValue="x"), P("$.a", stringValue="")],
+        F("g", {}),
+        {"a": "x"},
+    ),
+    "a string of which more was announced": ([P("$.a", goes_on=True, stringValue="x")], T("So"), None),
+    "no value": ([], T("So"), None),
+    "nothing behind it": ([P("$.a", stringValue="x")], {}, None),
+}
+
+
+@pytest.mark.parametrize(("pieces", "behind", "value"), FOLLOWED.values(), ids=FOLLOWED)
+def test_a_call_that_a_limit_follows(pieces, behind, value):
+    """
+    A part behind the arguments closes them where their end is missing; else the limit of the answer has cut them.
+    """
+    found = message(answer(F("f", willContinue=True), *pieces, behind, end=ended("MAX_TOKENS"))).tool_calls[0]
+
+    assert (value, PartStatus.INCOMPLETE if value is None else PartStatus.COMPLETED) == (
+        found.input,
+        found.input_status,
+    )
 
 
 def test_arguments_of_a_call_that_is_not_open():
@@ -949,6 +981,27 @@ def test_code_whose_result_has_no_id():
     [found] = message(answer(X("1", id="x1"), O("1"), T("So."))).tool_calls
 
     assert ("success", "1") == (found.status, found.output[0].text)
+
+
+ACROSS = {
+    "with ids": ([X("1", id="x1"), X("2", id="x2")], [O("one", id="x1"), O("two", id="x2")], [2, 3]),
+    "without ids": ([X("1"), X("2")], [O("two"), O("one")], [3, 2]),
+}
+
+
+@pytest.mark.parametrize(("code", "results", "numbers"), ACROSS.values(), ids=ACROSS)
+def test_results_behind_a_pause(code, results, numbers):
+    """
+    They are of the message that was paused; one that comes behind other parts is kept at its place.
+    """
+    start = events(answer(*code, end=ended("CONTINUATION")))
+    decoder = DIALECT.decoder("a2", continues=fold(start).last)
+    rest = decoder.feed(answer(*results, T("So."), O("late"))) + decoder.close()
+    paused, last = fold([*start, *rest], strict=True).messages
+
+    assert ["one", "two"] == [call.output[0].text for call in paused.tool_calls]
+    assert numbers == [call.result_state["i"] for call in paused.tool_calls]
+    assert [("text", 0), ("tool", 1)] == [(part.type, part.state["i"]) for part in last.parts]
 
 
 def test_an_empty_signature():

@@ -37,7 +37,6 @@ from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, TextCont
 _FRAME = frozenset({*words.OF_RESPONSE, "candidates", "usageMetadata", "modelVersion", *words.DROPPED})
 _CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken", "logprobsResult", "citationMetadata"})
 _KINDS = ("text", *words.OWN_FIELDS)
-_TEXT_PATH = ("candidates", 0, "content", "parts", 0, "text")
 
 
 class GeminiGenerateContentDecoder(DecoderBase):
@@ -50,6 +49,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     dialect = "gemini-generate-content"
     provider = "google"
+    item_key = "i"
     usage_table = words.USAGE
     error_table = words.ERRORS
     answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata"})
@@ -64,7 +64,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         """Forget what was read: the message begins again."""
         self._model: str | None = None
         self._index: int | None = None
-        self._items = 0
+        self._last_item = -1  # its number: parts have theirs in their state, as `i`, and so has the result of a call
         self._text: OpenFragment | None = None
         """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
 
@@ -144,8 +144,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if self._text is not None and self._text.kind == "text":
             self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
-        for address in [*self._open_calls]:  # the part that ends them is missing, or the rest of them
-            self._end_call(address, complete=self._reason == "STOP")
+        for address, (item, _, arguments) in [*self._open_calls.items()]:  # without their last part, or cut
+            is_followed = item < self._last_item and not arguments.goes_on
+            self._end_call(address, complete=is_followed or self._reason == "STOP")
         self._is_finished = True
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
@@ -163,7 +164,11 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if not part:
             return  # Vertex sends such ones
         is_bare = "thoughtSignature" in part and part.keys() <= words.BESIDE
-        kind = next((each for each in _KINDS if each in part), "text" if is_bare else "")
+        kind, *more = [each for each in _KINDS if each in part] or ["text" if is_bare else ""]
+        if more:  # a part of the service has one kind, and what is beside it is here of the last
+            self._on_part({key: part[key] for key in (kind, "thought") if key in part}, event)
+            self._on_part({key: each for key, each in part.items() if key != kind}, event)
+            return
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
         fields = mapping(part, kind)
         if kind == "text":
@@ -176,7 +181,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if kind == "functionCall" and not (fields or state):
             return  # the end of a call that had ended
         self._end_text()
-        key = self._next_item()
+        key = self._last_item = self._last_item + 1
         tool = words.tool_of(kind, fields)
         rest = others(fields, words.OWN_FIELDS.get(kind, fields))
         own = {"i": key, **state, **({"fields": rest} if rest else {})}
@@ -192,31 +197,24 @@ class GeminiGenerateContentDecoder(DecoderBase):
             case _:
                 self.recorder.opaque({"i": key, "part": part}, key)
 
-    def _next_item(self) -> int:
-        """Return the number of a new item: parts have it in their state, as `i`, and so has the result of a call."""
-        self._items += 1
-        return self._items - 1
-
     def _on_text(self, text: str, state: dict[str, Any], event: Fields) -> None:
         kind = "reasoning" if state.pop("thought", None) is True else "text"
         if not text and not state:
             return  # usual in the last chunk
         if self._text is None or self._text.kind != kind or self._text.known:
             self._end_text()
-            item = self._next_item()
-            self.recorder.begin(item, kind, {"i": item})
-            opened = self.recorder.open_of(item)
+            self._last_item += 1
+            self.recorder.begin(self._last_item, kind, {"i": self._last_item})
+            opened = self.recorder.open_of(self._last_item)
             assert isinstance(opened, OpenFragment), "it has begun"
             self._text = opened
         key = self._text.key
-        if kind == "text":
-            self.recorder.text(text, key=key)
-        else:
-            self.recorder.reasoning(text, key=key)
+        add = self.recorder.text if kind == "text" else self.recorder.reasoning
+        add(text, key=key)
         if state:
             self.recorder.keep(key, state)
         else:
-            self.offer_fast_path(event, _TEXT_PATH, self._text, kind=kind)
+            self.offer_fast_path(event, ("candidates", 0, "content", "parts", 0, "text"), self._text, kind=kind)
 
     def _end_text(self) -> None:
         if self._text is not None:
@@ -258,6 +256,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             value = None if name == "nullValue" else argument.get(name)
             value = int(value) if isinstance(value, float) and value.is_integer() else value
             delta = arguments.add(string(argument, "jsonPath") or "", value) if name else None
+            arguments.goes_on = flag(argument, "willContinue") is True
             if delta is None:
                 self.note("stray-argument", "a value without a place in the arguments was left out")
             else:
@@ -285,6 +284,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
             outcome = state["outcome"] = string(fields, "outcome") or "OUTCOME_UNSPECIFIED"
             if outcome != "OUTCOME_OK":
                 error = ErrorInfo(kind=ErrorKind.TOOL, code=outcome, message=outcome)
+        if not (waiting or key) and self.answer_paused(call_id, output, error, state=others(state, {"i"}), name=tool):
+            self._last_item = -1  # it is of the message before
+            return
         if not waiting:
             self.note("orphan-result", "a result came without its call, which was made up")
             made_up = {"i": key, "type": call_kind, "orphan": True}

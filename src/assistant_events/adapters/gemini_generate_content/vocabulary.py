@@ -16,33 +16,26 @@ from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
-FINISH_REASONS: Final[dict[str, FinishReason]] = {
-    "STOP": FinishReason.STOP,
-    "MAX_TOKENS": FinishReason.LENGTH,
-    "CONTINUATION": FinishReason.PAUSE,
-    "OTHER": FinishReason.OTHER,
-    **dict.fromkeys(
-        (
-            *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "ESCALATION"),
-            *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
-        ),
-        FinishReason.CONTENT_FILTER,
-    ),
-}
+FINISH_REASONS: Final = by_word(
+    {
+        FinishReason.STOP: "STOP",
+        FinishReason.LENGTH: "MAX_TOKENS",
+        FinishReason.PAUSE: "CONTINUATION",
+        FinishReason.OTHER: "OTHER",
+        FinishReason.CONTENT_FILTER: "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR ESCALATION "
+        "IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION",
+    }
+)
 """Finish reason by that of a candidate. The first one of a reason is written for it."""
 
-FAILURES: Final[dict[str, ErrorKind]] = {
-    "MISSING_THOUGHT_SIGNATURE": ErrorKind.INVALID_REQUEST,
-    "LANGUAGE": ErrorKind.INVALID_REQUEST,
-    "PUP_LIMITED_DISABLED": ErrorKind.AUTH,
-    **dict.fromkeys(
-        (
-            *("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"),
-            *("NO_IMAGE", "IMAGE_OTHER"),
-        ),
-        ErrorKind.PROVIDER,
-    ),
-}
+FAILURES: Final = by_word(
+    {
+        ErrorKind.INVALID_REQUEST: "MISSING_THOUGHT_SIGNATURE LANGUAGE",
+        ErrorKind.AUTH: "PUP_LIMITED_DISABLED",
+        ErrorKind.PROVIDER: "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MALFORMED_RESPONSE "
+        "NO_IMAGE IMAGE_OTHER",
+    }
+)
 """Finish reasons of candidates that failed, and the kind of the error."""
 
 _NUMBERS: Final = (
