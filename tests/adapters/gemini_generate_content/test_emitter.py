@@ -11,12 +11,12 @@ from hypothesis import given
 
 from assistant_events import ErrorInfo, ErrorKind, fold
 from assistant_events.messages import MessageStatus
+from assistant_events.testing import Call, durable
 from assistant_events.testing import answer as built
-from assistant_events.testing import durable
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
-from .notation import DIALECT, END, HEAD, USAGE, C, F, H, O, T, X, answer, candidate, ended, events, message, stream
+from .notation import DIALECT, END, HEAD, USAGE, C, F, H, O, P, T, X, answer, candidate, ended, events, message, stream
 from .samples import ERROR, SAMPLES, SIG
 
 OTHER_TEXT = {"arguments out of order"}
@@ -39,6 +39,18 @@ def test_samples_come_back(name, options):
         assert () == drops
         assert fold(sample) == fold(found)
         assert name in OTHER_TEXT or Counter(durable(sample)) == Counter(durable(found))
+
+
+def test_a_cut_call_before_a_text():
+    """
+    It comes back as cut: the text behind it does not close its arguments.
+    """
+    pieces = [F("f", willContinue=True), P("$.a", goes_on=True, stringValue="Fra")]
+    sample = events(answer(*pieces, T("So."), end=ended("MAX_TOKENS")))
+    drops, _, found = emitted(sample)
+
+    assert () == drops
+    assert fold(sample) == fold(found)
 
 
 COMPLETED = [name for name in SAMPLES if message(SAMPLES[name]).status is MessageStatus.COMPLETED]
@@ -109,6 +121,26 @@ def test_a_document():
         "usageMetadata": USAGE,
         **HEAD,
     } == DIALECT.emit_resource(whole)
+
+
+HOSTED = Call("search", {"q": 1}, provider_executed=True)
+ANSWERED = Call("search", {"q": 1}, call_id="s1", provider_executed=True, output="found")
+
+
+def test_a_call_that_another_provider_has_not_answered():
+    """
+    It is left out and reported: a client would run it as one of the app. With its result it is written.
+    """
+    given_events = built("So.", calls=[HOSTED, ANSWERED])
+    drops, body, _ = emitted(given_events)
+    call = F("search", {"q": 1}, id="s1")
+    result = {"functionResponse": {"id": "s1", "name": "search", "response": {"output": "found"}}}
+    chunks = [json.loads(frame.removeprefix(b"data: ")) for frame in body.strip().split(b"\n\n")]
+
+    assert [T("So."), call, result] == [chunk["candidates"][0]["content"]["parts"][0] for chunk in chunks[:-1]]
+    assert (1, "unplaced") in [(drop.part, str(drop.reason)) for drop in drops]
+    document = DIALECT.emit_resource(fold(given_events).last)
+    assert [T("So."), call, result] == document["candidates"][0]["content"]["parts"]
 
 
 def test_frames():

@@ -30,6 +30,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Remember what every chunk repeats."""
         self._head = _head(message)
+        self._unwritten: set[int] = set()
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut."""
@@ -44,6 +45,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the chunks of a part: a text is as many as it has pieces."""
         if part_kind(part) is None:
+            self._unwritten.add(place)
             return
         written = write_part("part", part)
         if isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.INCOMPLETE:
@@ -55,11 +57,13 @@ class GeminiGenerateContentEmitter(EmitterBase):
         self._part({**written, "text": last} if "text" in written else written)
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
-        """Write the result of a call."""
+        """Write the result of a call, and before it a call that would be one of the app without it."""
+        if place in self._unwritten and part_kind(call) is not None:
+            self._part(write_part("part", call))
         self._part(write_part("result", call))
 
     def _write_cut(self, written: Item, pieces: Iterable[tuple[str, Any, bool]]) -> None:
-        """Write a call whose arguments were cut, in pieces."""
+        """Write a call whose arguments were cut, in pieces; more of the last one is announced and does not come."""
         call = {key: value for key, value in written.get("functionCall", {}).items() if key != "args"}
         self._part({**written, "functionCall": {**call, "willContinue": True}})
         for path, value, goes_on in pieces:

@@ -17,6 +17,7 @@ from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.items import ItemParts, items_of
 from assistant_events.adapters.json_fields import is_object, mapping, string
+from assistant_events.history import has_result
 from assistant_events.values import MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
@@ -39,6 +40,8 @@ def part_kind(part: msg.Part) -> PartKind | None:
             return "part" if mapping(part.state, "part") else None
         case msg.MediaPart():
             return "part" if part.data or part.uri is not None else None
+        case msg.ToolPart(provider_executed=True) if call_kind_of(part) == "functionCall" and not has_result(part):
+            return None  # a client would run it
         case _:
             return None if part.state.get("orphan") is True else "part"
 
