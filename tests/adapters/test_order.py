@@ -100,6 +100,47 @@ def test_c44_all_stops_missing():
     assert [reasoning_started, text_started, reasoning_ended, text_ended] == inner(body)
 
 
+def test_c44_sources_without_a_stop():
+    """
+    A text ends with its sources where the next one begins, also with a thought between them.
+    """
+    one, two = ({"type": "url_citation", "url": f"https://{name}.x/"} for name in "ab")
+    first, second = (S(0, mo()), D(0, text("a")), D(0, notes(one))), (S(2, mo()), D(2, text("b")), D(2, notes(two)))
+    for between in ((), (S(1, th()), D(1, signature("A=")))):
+        texts = [part for part in message(answer(*first, *between, *second)).parts if part.type == "text"]
+
+        assert [("a", [one["url"]]), ("b", [two["url"]])] == [
+            (part.text, [each.url for each in part.citations]) for part in texts
+        ]
+
+
+def test_c44_summaries_without_a_stop():
+    """
+    A thought ends with all items of its summary where the next one begins.
+    """
+    body = answer(S(0, th()), D(0, T1), D(0, T2), S(1, th()), D(1, T1))
+
+    assert [*reasoning_of("t1t2", summary=[T1["content"], T2["content"]]), *reasoning_of("t1", 1)] == inner(body)
+
+
+def test_c44_places_without_a_stop():
+    """
+    A step of an unknown type and a result that has come are before the step that follows.
+    """
+    call = delta("google_search_call", arguments={"queries": ["q"]})
+    found = delta("google_search_result", result=[{"url": "https://a.x/"}])
+    body = answer(
+        *(S(0, step("hologram")), S(1, step("google_search_call", id="s1")), D(1, call)),
+        *(S(2, step("google_search_result", call_id="s1")), D(2, found), S(3, mo()), D(3, text("x"))),
+    )
+    unknown, searched, answered = message(body).parts
+
+    assert ("opaque", "tool", "text") == (unknown.type, searched.type, answered.type)
+    assert [0, 1, 2, 3] == [
+        state["i"] for state in (unknown.state, searched.state, searched.result_state, answered.state)
+    ]
+
+
 def test_c45_delta_before_start():
     """
     A delta opens its step when the start has not come; the start adds nothing then.

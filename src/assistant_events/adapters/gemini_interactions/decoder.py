@@ -17,7 +17,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFact
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
-from assistant_events.adapters.gemini_interactions.step_decoders import StepDecoder, decoder_of
+from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, ResultStep, StepDecoder, decoder_of
 from assistant_events.adapters.json_fields import Fields, array, integer, mapping, string
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
@@ -27,6 +27,7 @@ _MAX_INDEX = 1 << 31
 Index: TypeAlias = int | str
 """Key of a step on the wire; an index that no service uses is taken as text."""
 
+_ONE_AT_A_TIME = ("model_output", "thought")  # a stop may be missing where another one begins
 _BEGINNINGS = ("interaction.created", "interaction.start")
 
 
@@ -83,6 +84,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._steps: dict[Index, StepDecoder] = {}
         self._order: list[StepDecoder] = []
         self._latest: list[StepDecoder] = []
+        self._last_of: dict[str, StepDecoder] = {}  # by type
         self._next_index = 0
         self._paused = False
         self._created_again: Fields | None = None
@@ -354,7 +356,12 @@ class GeminiInteractionsDecoder(DecoderBase):
         if not self._order:
             self.ensure_started()
         self._created_again = None
-        step = decoder_of(kind)(self, kind, index)
+        before, last = self._latest_open(), self._last_of.get(kind) if kind in _ONE_AT_A_TIME else None
+        if isinstance(before, OpaqueStep) or (isinstance(before, ResultStep) and before.output):
+            before.stop()  # its place is before what follows, also without a stop
+        if last is not None and not last.ended:
+            last.stop()
+        step = self._last_of[kind] = decoder_of(kind)(self, kind, index)
         step.implied = implied
         # A new step under an old index: the old one keeps its place in the order.
         self._steps[index] = step
@@ -372,9 +379,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _may_begin_replay(self, name: str | None) -> bool:
         """Whether an event that was seen before may begin a replay."""
-        if self._created_again is not None:
-            return name in ("step.start", "content.start")
-        return name in _BEGINNINGS
+        return name in (_BEGINNINGS if self._created_again is None else ("step.start", "content.start"))
 
     def _meet_replay(self, created: Fields, index: Index, kind: str) -> None:
         """Begin anew when *created*, which came again, turns out to begin a replay: when its first step follows."""

@@ -503,7 +503,7 @@ class ResultStep(StepDecoder):
     def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
         super().__init__(decoder, kind, index)
         self._call_id = self._name = ""
-        self._output: ContentInput = ()
+        self.output: ContentInput = ()
         self._state: dict[str, Any] = {"type": kind}
 
     def same_item(self, fields: Fields) -> bool:
@@ -514,7 +514,7 @@ class ResultStep(StepDecoder):
         """Read what came with the start."""
         self._call_id = string(fields, "call_id") or self._call_id
         self._name = string(fields, "name") or self._name
-        self._output = read_output(fields.get("result")) or self._output
+        self.output = read_output(fields.get("result")) or self.output
         for key in (*vocabulary.DETAILS, "name", "signature"):
             if string(fields, key) or (key != "signature" and string(fields, key) is not None):
                 self._state[key] = fields[key]
@@ -544,11 +544,11 @@ class ResultStep(StepDecoder):
         self.ended = True
         error = _FAILED if self._state.get("is_error") is True else None
         call_type = self.type.removesuffix("_result") + "_call"
-        if self.decoder.answer_paused(self._call_id, self._output, error, state=self._state):
+        if self.decoder.answer_paused(self._call_id, self.output, error, state=self._state):
             return
         self.recorder.result(
             self._call_id or None,
-            self._output,
+            self.output,
             error,
             vocabulary.CALLS[call_type] or self._name or "function",
             self._state,

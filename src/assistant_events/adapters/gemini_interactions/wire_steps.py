@@ -39,10 +39,9 @@ def wire_steps(message: msg.AssistantMessage) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     for group in _ordered(items_of(message, "i", step_kind, "result")):
         step = write_step(group.kind, group.parts)
-        if step.get("signature", True):
-            steps.append(step)
-        else:
-            steps.append({key: value for key, value in step.items() if key != "signature"})
+        if not step.get("signature", True):
+            del step["signature"]
+        steps.append(step)
     return steps
 
 
