@@ -162,6 +162,21 @@ class TestAsking:
         assert {"type": "deep-research", "thinking_summaries": "auto"} == first["agent_config"]
         assert ("gemini-9", None) == (second["model"], second.get("agent"))
 
+    def test_instructions_of_deep_research(self, run, provider):
+        """
+        The service refuses them: those of the model before are left out, and others are not sent.
+        """
+        running = provider({"Count.": COUNT, "On.": "eleven"})
+        run("run", "Count.", "--base-url", running.url, "--system", "Be brief.")
+        ran = run("run", "On.", "--base-url", running.url, "--agent", "deep-research-x")
+        refused = run("run", "On.", "--base-url", running.url, "--agent", "deep-research-x", "--system", "Be kind.")
+        first, second = [logged.body for logged in running.requests]
+
+        assert (0, "eleven\n", "") == (ran.code, ran.out, ran.err)
+        assert ("Be brief.", None) == (first["system_instruction"], second.get("system_instruction"))
+        message = "deep-research-x takes no system instruction, put it into the prompt"
+        assert (2, f"assistant-events: {message}\n") == (refused.code, refused.err)
+
     def test_what_is_forgotten_is_said_again(self, run, provider):
         """
         A provider that cannot go on from the answer before is sent the whole conversation, once.

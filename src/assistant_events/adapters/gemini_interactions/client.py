@@ -136,7 +136,7 @@ class GeminiInteractionsApi(ProviderApi):
     def settings(
         self, before: Fields, *, model: str | None, agent: str | None, system: str | None, background: bool
     ) -> dict[str, Any]:
-        """Return a request body without a conversation."""
+        """Return a request body without a conversation. Deep Research takes no instruction, and none of a model."""
         if model is None and agent is None:
             model, agent = string(before, "model"), string(before, "agent")
         thoughts = {"thinking_summaries": "auto"}
@@ -145,6 +145,9 @@ class GeminiInteractionsApi(ProviderApi):
         else:
             body = {"agent": agent}
             if agent.startswith("deep-research"):
+                if system:
+                    raise ValueError(f"{agent} takes no system instruction, put it into the prompt")
+                system = ""
                 body["agent_config"] = {"type": "deep-research", **thoughts}  # required for thoughts
         system = string(before, "system_instruction") if system is None else system
         if system:
