@@ -73,7 +73,8 @@ TOOLS = (
 )
 MEDIA = (
     *(S(0, mo("see ")), D(0, text("this")), D(0, delta("image", data=PNG, mime_type="image/png"))),
-    *(D(0, text("and")), D(0, delta("audio", data="AAAA", mime_type="audio/l16"))),
+    *(D(0, text("and")), D(0, notes(citation("https://a.x/", 8, 11), citation("https://s.x/", 0, 3)))),
+    *(D(0, delta("audio", data="AAAA", mime_type="audio/l16")),),
     *(D(0, delta("audio", data="AQEB", mime_type="audio/l16")), D(0, delta("video", uri="files/1"))),
     *(X(0), S(1, mo()), D(1, text("æøå cites")), D(1, notes(citation("https://e.x/", 0, 6))), X(1)),
 )

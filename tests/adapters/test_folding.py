@@ -246,6 +246,25 @@ def test_c14_offsets_inside_a_character_or_outside():
     assert [(None, 1), (0, None)] == [(each.start, each.end) for each in part.citations]
 
 
+def test_c14_offsets_behind_media():
+    """
+    In a stream they count in all text of the step; a source of a text that has ended keeps no place.
+    """
+    here, before = citation("https://e.x/", 3, 6), citation("https://f.x/", 0, 3)
+    image = delta("image", data="iVBORw==", mime_type="image/png")
+    body = answer(S(0, mo()), D(0, text("æ!")), D(0, image), D(0, text("øh")), D(0, notes(here, before)), X(0))
+    found = message(body)
+
+    assert (
+        Citation(url="https://e.x/", start=0, end=2),
+        Citation(url="https://f.x/"),
+    ) == found.parts[2].citations
+    assert [citation("https://e.x/", 0, 3), {"type": "url_citation", "url": "https://f.x/"}] == [
+        dict(each) for each in found.parts[2].state["annotations"]
+    ]
+    assert found.parts == fold(DIALECT.decode_resource(DIALECT.emit_resource(found), "m")).last.parts
+
+
 def test_c15_string_summary():
     """
     Previews had a bare string where items belong.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from assistant_events import AssistantMessage, Origin, fold
 from assistant_events.adapters.gemini_interactions import decode_resource
+from assistant_events.adapters.gemini_interactions.step_stream import step_frames
 from assistant_events.adapters.gemini_interactions.wire_steps import (
     has_unwritten_deltas,
     media_kind,
@@ -279,6 +280,22 @@ def test_annotations_move_with_their_text():
             content=[{"type": "text", "text": "æb", "annotations": [citation("https://e.x/", 2, 3)]}],
         )
     ] == wire_steps(read(*steps))
+
+
+def test_annotations_behind_media_as_frames():
+    """
+    In a stream they count in all text of the step.
+    """
+    content = [
+        {"type": "text", "text": "æ!", "annotations": [citation("https://e.x/", 0, 2)]},
+        {"type": "image", "data": PNG, "mime_type": "image/png"},
+        {"type": "text", "text": "øh", "annotations": [citation("https://f.x/", 0, 2)]},
+    ]
+    frames = [*step_frames(step("model_output", content=content), 0)]
+    sent = [frame["delta"]["annotations"] for frame in frames if "annotations" in frame.get("delta", {})]
+
+    assert [[citation("https://e.x/", 0, 2)], [citation("https://f.x/", 3, 5)]] == sent
+    assert [step("model_output", content=content)] == wire_steps(message(answer(*frames)))
 
 
 def test_outputs_of_1_x_are_steps():

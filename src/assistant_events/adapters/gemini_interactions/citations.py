@@ -1,8 +1,9 @@
 """
 Annotations of a text, and the citations that they become.
 
-The indices of annotations are UTF-8 byte offsets into the text of their step, end exclusive (all recordings with
-non-ASCII text; official clients pass them on as they are). Citations count code points.
+The indices of annotations are UTF-8 byte offsets, end exclusive (all recordings with non-ASCII text; official clients
+pass them on as they are): in a stream into all text of their step, in a document into that of their block. Citations
+count code points.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -31,6 +32,16 @@ def is_transcription(annotation: Fields) -> bool:
     return string(annotation, "type") in ("word_info", "speech_metadata")
 
 
+def moved(annotation: Fields, offset: int) -> Fields:
+    """Return an annotation with its place moved by *offset* bytes; without it where that is before the text."""
+    if not offset:
+        return annotation
+    indexes = {key: index + offset for key in _INDEXES if (index := integer(annotation, key)) is not None}
+    if min(indexes.values(), default=0) < 0:
+        return {key: value for key, value in annotation.items() if key not in _INDEXES}
+    return {**annotation, **indexes}
+
+
 def shifted(annotations: Sequence[tuple[int, Fields]], text: str) -> list[Fields]:
     """
     Return annotations of blocks as annotations of *text*, the texts of all blocks.
@@ -38,12 +49,7 @@ def shifted(annotations: Sequence[tuple[int, Fields]], text: str) -> list[Fields
     Each comes with the place in *text* where its block starts, in code points.
     """
     offsets = byte_offsets(text, [start for start, _ in annotations])
-    moved: list[Fields] = []
-    for start, annotation in annotations:
-        indexes = {key: integer(annotation, key) for key in _INDEXES} if start else {}
-        more = {key: index + offsets[start] for key, index in indexes.items() if index is not None}
-        moved.append({**annotation, **more})
-    return moved
+    return [moved(annotation, offsets[start]) for start, annotation in annotations]
 
 
 def cited(annotations: Sequence[Fields], text: str) -> tuple[Citation, ...]:

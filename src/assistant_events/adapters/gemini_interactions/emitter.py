@@ -10,7 +10,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, Frame, own_message
 from assistant_events.adapters.gemini_interactions import wire_steps
-from assistant_events.adapters.gemini_interactions.citations import annotations_of
+from assistant_events.adapters.gemini_interactions.citations import annotations_of, moved
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.statuses import Failure, failure_of, interaction, usage_of
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
@@ -66,6 +66,9 @@ class GeminiInteractionsEmitter(EmitterBase):
         self._written_items: dict[int, int] = {}
         """How many items of a summary were written of parts whose state has none, by the index of the thought."""
 
+        self._written_bytes: dict[int, int] = {}
+        """How many bytes of text were written, by the index of the output."""
+
         self._open: tuple[int, str] | None = None
         """Index of the output that may go on, and the type of its last part."""
 
@@ -77,7 +80,7 @@ class GeminiInteractionsEmitter(EmitterBase):
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `interaction.created`, and before it a continuation token that is known already."""
-        self._written_items, self._open, self._has_end = {}, None, False
+        self._written_items, self._written_bytes, self._open, self._has_end = {}, {}, None, False
         self._id = _id_of(message)
         token = string(message.state, "continuation_token")
         if token:
@@ -167,6 +170,10 @@ class GeminiInteractionsEmitter(EmitterBase):
         if isinstance(part, msg.OpaquePart):
             return wire_steps.opaque_step(part.state)
         step = wire_steps.write_step(kind, [_in_our_words(part)])
+        if isinstance(part, msg.TextPart):
+            [block], past = step["content"], self._written_bytes.get(index, 0)
+            block |= {key: [moved(each, past) for each in block[key]] for key in ("annotations",) if key in block}
+            self._written_bytes[index] = past + len(part.text.encode())
         if kind == "thought":
             # The first summary in a state is the whole of it, also what earlier parts of the thought have written.
             written = self._written_items.pop(index, 0)

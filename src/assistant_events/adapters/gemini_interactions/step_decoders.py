@@ -133,6 +133,7 @@ class OutputStep(StepDecoder):
         self._block: dict[str, Any] = {}
         self._annotations: list[tuple[int, Fields]] = []
         self._cited: OpenFragment | None = None
+        self._past = 0  # bytes of the texts of the step that have ended
 
     def begin(self, fields: Fields) -> None:
         """Read content that came with the start; deltas append to it."""
@@ -152,7 +153,7 @@ class OutputStep(StepDecoder):
         """Append text, read a media item, or note sources of the text so far. Late ones make one more part."""
         self.ended = False
         if kind in ("text_annotation", "text_annotation_delta"):
-            self._annotations += [(0, annotation) for annotation in vocabulary.annotations_of(delta)]
+            self._annotations += [(0, citations.moved(each, -self._past)) for each in vocabulary.annotations_of(delta)]
             self._keep_block(delta)
         elif kind == "text" or kind in vocabulary.MEDIA:
             self._add_block(delta, streamed=True)
@@ -232,7 +233,8 @@ class OutputStep(StepDecoder):
         if block.get("annotations") and (annotations := vocabulary.annotations_of(block)):
             self._cited = self._open_text() or self._cited
             before = 0 if streamed or self._cited is None else self._cited.buffer.length
-            self._annotations += [(before, annotation) for annotation in annotations]
+            past = self._past if streamed else 0
+            self._annotations += [(before, citations.moved(each, -past)) for each in annotations]
         text = string(block, "text")
         if text:
             if self._part != "text":
@@ -247,7 +249,9 @@ class OutputStep(StepDecoder):
     def _end_part(self) -> None:
         self._end_audio()
         if self._part == "text" or self._annotations or self._block:
+            fragment = self._open_text()
             state, details, cited = self._text_facts()
+            self._past += 0 if fragment is None else len(fragment.buffer.value().encode())
             self.recorder.end_text(self._drained() | state, citations=cited, details=details, key=self)
             self._part = None
 
@@ -428,12 +432,8 @@ class CallStep(StepDecoder):
         if self.ended:
             return
         self.ended = True
-        if not self._name:
-            self._add(None)
-            self.keep({"type": self.type})
-        elif not self._opened:
-            self._opened = True
-            self._add(None)
+        if not self._opened:
+            self.cut()
         elif self.recorder.open_of(self) is None:
             return  # its result has ended it
         # A call that the provider runs is settled by its result.

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.gemini_interactions import vocabulary as words
-from assistant_events.adapters.gemini_interactions.citations import shifted
+from assistant_events.adapters.gemini_interactions.citations import moved, shifted
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.values import write_json
 
@@ -90,16 +90,18 @@ def _output(step: Fields, deltas: Sequence[Fields], chars: int | None, *, is_cut
     if any(not _is_text(block) and block["type"] not in words.MEDIA for block in blocks):
         return {**start, "content": blocks}, list(deltas)  # only a start can hold a block of an unknown type
     sent: list[Fields] = []
+    past = 0
     for is_text, group in groupby(blocks, _is_text):
         run = list(group)
-        sent += _text_deltas(run, chars) if is_text else run
+        sent += _text_deltas(run, chars, past) if is_text else run
+        past += sum([len((string(block, "text") or "").encode()) for block in run])
     # Unknown deltas belong to the part that ends next; a part that is cut keeps those before it.
     is_first = is_cut or not all(map(_is_text, blocks))
     return start, [*deltas, *sent] if is_first else [*sent, *deltas]
 
 
-def _text_deltas(blocks: Sequence[Fields], chars: int | None) -> Iterator[Fields]:
-    """Yield the deltas of adjacent texts. A stream does not show where one ends, so their annotations move along."""
+def _text_deltas(blocks: Sequence[Fields], chars: int | None, past: int) -> Iterator[Fields]:
+    """Yield the deltas of adjacent texts; their annotations are about all text of the step, of which *past* came."""
     texts = [string(block, "text") or "" for block in blocks]
     text = "".join(texts)
     places = accumulate(map(len, texts), initial=0)
@@ -116,7 +118,7 @@ def _text_deltas(blocks: Sequence[Fields], chars: int | None) -> Iterator[Fields
     if more:
         yield {"text": "", "type": "text", **more}
     if annotations:
-        yield {"type": "text_annotation_delta", "annotations": annotations}
+        yield {"type": "text_annotation_delta", "annotations": [moved(each, past) for each in annotations]}
 
 
 def _thought(step: Fields, deltas: Sequence[Fields]) -> _Split:
