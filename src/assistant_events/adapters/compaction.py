@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from assistant_events import messages as msg
+from assistant_events.adapters.items import in_item_order
 from assistant_events.history import Policy, Treatment
 from assistant_events.values import Origin
 
@@ -31,9 +32,10 @@ def since_compaction(
         message = messages[place]
         if isinstance(message, msg.AssistantMessage) and message.status is msg.MessageStatus.COMPLETED:
             treatments = policy.treatments(policy.relation(message.origin, target))
-            summaries = [at for at, part in enumerate(message.parts) if is_summary(part)]
+            parts = [part for _, part in in_item_order(enumerate(message.parts), policy.item_key or "")]
+            summaries = [at for at, part in enumerate(parts) if is_summary(part)]
             if treatments.opaque is Treatment.WHOLE and summaries:
-                calls = [part for part in message.parts[: summaries[-1]] if isinstance(part, msg.ToolPart)]
+                calls = [part for part in parts[: summaries[-1]] if isinstance(part, msg.ToolPart)]
                 prompts = [at for at in range(place) if isinstance(messages[at], msg.UserMessage)]
                 needs_prompt = prompts and any(not call.provider_executed for call in calls)
                 return messages[prompts[-1] if needs_prompt else place :]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import takewhile
 from typing import Any, ClassVar, Final, Literal, NamedTuple, assert_never, get_args
 
 import attrs
@@ -22,7 +21,7 @@ from assistant_events.adapters.call_ids import assign_call_ids, plain_name, shor
 from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, text_of, with_input
 from assistant_events.adapters.compaction import since_compaction
 from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMode, Item, drops_in_order, messages_of
-from assistant_events.adapters.items import text_block
+from assistant_events.adapters.items import in_item_order, text_block
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.media_urls import is_readable, usual_media
 from assistant_events.adapters.signed_calls import lost_calls, nested, unsigned_calls
@@ -556,13 +555,15 @@ class EncoderBase(ABC):
 
     def _summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
         """Return what is before the last summary of an answer. Calls of the app stay, and the thoughts before them."""
-        summaries = [place for place, part in parts if self.is_summary(part)]
-        calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
-        first = min([summaries[-1], *calls]) if summaries else 0
-        before = reversed([each for each in parts if first in calls and each[0] < first])
-        thoughts = takewhile(lambda each: isinstance(each[1], msg.ReasoningPart), before)
-        first = min([first, *(place for place, _ in thoughts)])
-        return {place: SUMMED_UP for place, _ in parts if place < first}
+        ordered = in_item_order(parts, self._policy.item_key or "")
+        last = max([at for at, (_, part) in enumerate(ordered) if self.is_summary(part)], default=0)
+        left: dict[int, str] = {}
+        stays = False
+        for place, part in reversed(ordered[:last]):
+            is_call = isinstance(part, msg.ToolPart) and self.needs_result(part)
+            stays = is_call or (stays and isinstance(part, msg.ReasoningPart))
+            left |= {} if stays else {place: SUMMED_UP}
+        return left
 
     def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:
         """Return a call with a name that the provider takes, and, without its state, the id that it gave or takes."""

@@ -72,6 +72,17 @@ def items_of(
     return [item for _, item in sorted(found.values(), key=lambda each: each[0])]
 
 
+def in_item_order(parts: Iterable[tuple[int, msg.Part]], item_key: str) -> list[tuple[int, msg.Part]]:
+    """Return parts, each with its place, in the order of their items, which may end in another one than they began."""
+    latest = -1
+    found: list[tuple[int, tuple[int, msg.Part]]] = []
+    for place, part in parts:
+        number = number_of(part.state, item_key)
+        latest = latest if number is None else number
+        found.append((latest, (place, part)))
+    return [each for _, each in sorted(found, key=lambda each: each[0])]
+
+
 BlockKind: TypeAlias = Literal["text", "reasoning", "call", "result", "media", "opaque"]
 """What is written alike on a wire with a block for each part: the classes of parts, and results."""
 
@@ -233,6 +244,7 @@ __all__ = [
     "begins_item",
     "block_kind",
     "content_blocks",
+    "in_item_order",
     "items_of",
     "joined_pieces",
     "joined_roles",

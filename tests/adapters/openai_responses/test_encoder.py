@@ -298,6 +298,27 @@ class TestCompaction:
         ]
         assert ASKED == items[0]
 
+    def test_a_compaction_that_ends_late(self):
+        """
+        Its place is that of its item: what began behind it stays, and so does a prompt that no call before it needs.
+        """
+        begun, ended = added(1, id="cmp_1", type="compaction"), done(1, **COMPACTION)
+        behind = text(2, "So.", id="msg_2"), call(2, "{}")
+        spoken, called = [stream(text(0, "Hi."), begun, each, ended) for each in behind]
+
+        assert [COMPACTION, message_item("So.", id="msg_2")] == encoded(USER, own(spoken))[0]
+        assert [COMPACTION, {**FC, "arguments": "{}"}] == encoded(USER, own(called))[0][:2]
+
+    def test_what_is_between_a_call_and_a_compaction(self):
+        """
+        It is in the compaction, as is all else before it.
+        """
+        frames = [call(0, "{}"), hosted(1, **SEARCH), text(2, "Hi."), hosted(3, **COMPACTION)]
+        items, drops = encoded(USER, own(stream(*frames)))
+
+        assert ["message", "function_call", "compaction", "function_call_output"] == [item["type"] for item in items]
+        assert [0, 1, 2] == [place for place, _ in drops]
+
     def test_another_model(self):
         """
         A compaction that another model cannot read cuts nothing.
