@@ -77,6 +77,9 @@ class OpenItem:
     awaits: str = ""
     """Type of the item that may bring the result of a call, of the app too (Databricks); empty when none does."""
 
+    answer: OpenItem | None = None
+    """That item, when it has come."""
+
     @property
     def length(self) -> int:
         """Length of the text or input that is open."""
@@ -194,6 +197,14 @@ class OpenItems:
     def at(self, address: int | str | None) -> OpenItem | None:
         """Return the item of an index or an id; `None` without one."""
         return self._at.get(address)
+
+    def answered_by(self, item: OpenItem) -> OpenItem | None:
+        """Return the call that has waited for an item with its result, and now has it; `None` when none has."""
+        for call in self if item.role == "result" else ():
+            if call.awaits == item.kind and call.fields.get("call_id") == item.fields.get("call_id"):
+                call.awaits, call.answer = "", item
+                return call
+        return None
 
     def unread(self, items: Iterable[Fields]) -> Iterator[tuple[int | None, Fields]]:
         """

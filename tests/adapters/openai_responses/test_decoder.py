@@ -41,6 +41,7 @@ from .notation import (
     whole,
 )
 from .samples import (
+    IMAGE,
     LOGPROBS,
     MCP,
     MESSAGE,
@@ -829,6 +830,29 @@ class TestCalls:
 
         assert (arguments, CallStatus.CALLED) == (found.raw_input, found.status)
         assert {"i": 1, "id": "call_2"} == state(found)
+
+    @pytest.mark.parametrize(
+        ("form", "media_type"), [(None, "image/png"), ("webp", "image/webp"), ("svg", "image/svg+xml")]
+    )
+    def test_media_types_of_images(self, form, media_type):
+        """
+        They follow from the format, which is PNG without one (openai 3.54, beta: png, webp, jpeg, gif, svg).
+        """
+        [found] = message(stream(hosted(0, **{**IMAGE, "output_format": form}))).tool_calls
+
+        assert [media_type] == [each.media_type for each in found.output]
+
+    def test_a_result_before_a_cut(self):
+        """
+        It is kept of a call that has not ended when the answer fails.
+        """
+        frames = [added(0, **{**PROGRAM, "code": ""}), *hosted(1, **PROGRAM_OUTPUT)]
+        [found] = message(stream(*frames, end=failed(code="server_error", message="Oh."))).tool_calls
+
+        assert ("4", {"i": 1, "item_id": "cmo_1", "status": "completed", "type": "program_output"}) == (
+            found.output[0].text,
+            thaw(found.result_state),
+        )
 
     def test_a_call_that_the_server_answers(self):
         """

@@ -29,6 +29,7 @@ from .notation import (
     stream,
     summary,
     text,
+    words,
 )
 from .samples import (
     APPROVAL,
@@ -93,6 +94,7 @@ def without_nulls(item):
     return {key: value for key, value in item.items() if value is not None}
 
 
+OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "42"}
 FC = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "status": "completed"}
 
 SENT = {
@@ -516,6 +518,39 @@ def test_results(name):
     found = DIALECT.encoder(transcript, {"model": MODEL}, mode="full")
 
     assert expected == found.body["input"][-1]
+
+
+@pytest.mark.parametrize(
+    ("begun", "called", "result"),
+    [
+        ({"action": {"commands": []}, "status": "in_progress"}, SHELL, SHELL_OUTPUT),
+        ({"code": "", "fingerprint": ""}, PROGRAM, PROGRAM_OUTPUT),
+        ({"arguments": "", "status": "in_progress"}, {**FC, "arguments": "{}"}, OUTPUT),
+    ],
+    ids=["shell", "program", "function"],
+)
+def test_a_result_that_ends_before_its_call(begun, called, result):
+    """
+    It waits for the end of the call, which has what its start does not: id, input and state go back whole.
+    """
+    early = {**called, **begun}
+    frames = added(0, **early), *hosted(1, **result), done(0, **called), *text(2, "So.")
+    answer = own(stream(*frames))
+    items, drops = encoded(USER, answer)
+
+    assert ([called, result, message_item("So.")], []) == (items[1:], drops)
+    assert [("success", True)] == [(each.status.value, each.provider_executed) for each in answer.tool_calls]
+
+
+def test_the_phase_of_a_message_whose_last_text_is_empty():
+    """
+    Another model gets the message without its ids, and with its phase.
+    """
+    item = {**MESSAGE, "phase": "commentary"}
+    frames = [added(0, **item, content=[]), *words(0, "One"), *words(0, "", place=1)]
+    answer = own(stream(*frames, done(0, **item, content=[output_text("One"), output_text("")])))
+
+    assert {"role": "assistant", "phase": "commentary", "content": "One"} == encoded(USER, answer, model="gpt-7")[0][1]
 
 
 def test_content_of_unknown_types():

@@ -68,17 +68,14 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 self._on_text(event, words.TEXT_EVENTS[name], verb)
             case "added" | "done" if name == "output_item":
                 self._on_item(count(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
-            case "" if name in words.ENDS or name == "done":
+            case "" if name in ("created", "done") or name in words.UNFINISHED.union(words.ENDS):
                 beside = others(event, ("type", "sequence_number", "response"))
                 self._on_response({**beside, **mapping(event, "response")}, name)
-            case "" if name == "created" or name in words.UNFINISHED:
-                self._on_response(mapping(event, "response"), name)
             case "" if name == "error" or (not name and "error" in event):
                 self._on_error(event)
-            case _ if name not in words.WITHOUT_NEWS:
-                self.note("unknown-event", "an event of an unknown type was left out")
             case _:
-                pass
+                if name not in words.WITHOUT_NEWS:
+                    self.note("unknown-event", "an event of an unknown type was left out")
 
     def on_failing(self) -> None:
         """Give the recorder what is known of open items."""
@@ -155,6 +152,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         # What changes until its end is not taken over from its start.
         item.fields.pop("status", None)
         item.learn(fields if is_done else others(fields, ("encrypted_content",)), words.OF_HELPERS)
+        item.state |= others({"phase": item.fields.get("phase")})  # the last of its texts may be empty
         if item.role == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
             self.recorder.begin(item, item.role, item.state)
@@ -172,11 +170,11 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         if item.role == "call":
             self._end_call(item, is_done=is_done, is_cut=is_cut or string(item.fields, "status") == "incomplete")
             return
-        for call in self._items if item.role == "result" else ():
-            if call.awaits == item.kind and call.fields.get("call_id") == item.fields.get("call_id"):
-                call.awaits = ""
-                self._record_result(call, item, words.TOOLS.outputs[item.kind], _final_state(item))
-                return
+        call = self._items.answered_by(item)
+        if call is not None:
+            if call.ended:
+                self._record_result(call)
+            return
         self._keep(item)
         for part in item.parts or [item]:
             self.recorder.end(part.key)
@@ -188,12 +186,16 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         given = tool.input_in(item.fields, None if opened is None else opened.buffer.value())
         self.recorder.end_tool_input(None, _final_state(item), given, complete=not is_cut, key=item)
         is_hosted, error = words.is_hosted(item.kind, item.fields), tool_error(item.fields)
-        if is_hosted and is_done and not is_cut and (error or not item.awaits):
-            self._record_result(item, item, "" if tool.answer else tool.output, item.state)
+        if item.answer is not None or (is_hosted and is_done and not is_cut and (error or not item.awaits)):
+            self._record_result(item)
 
-    def _record_result(self, call: OpenItem, item: OpenItem, field: str, state: dict[str, Any]) -> None:
-        """Record the result of a call of the provider, which a field of an item has."""
-        image = f"image/{string(item.fields, 'output_format') or 'png'}"
+    def _record_result(self, call: OpenItem) -> None:
+        """Record the result of a call of the provider, which an item of its own has, or that of the call."""
+        tool, item = words.TOOLS[call.kind], call.answer or call
+        field = "" if tool.answer and item is call else tool.output
+        state = call.state if item is call else _final_state(item)
+        form = string(item.fields, "output_format") or "png"
+        image = "image/svg+xml" if form == "svg" else f"image/{form}"
         output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
         # A call that never had a name was kept raw: its result then makes one up.
         self.recorder.result(None, output, tool_error(item.fields), call.kind, state, key=call, provider_executed=True)
@@ -203,6 +205,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         if item.role == "call":
             item.complete()
             self.recorder.keep(item, _final_state(item))
+            if item.answer is not None:
+                self._record_result(item)
         elif item.kind in words.TEXTS.roles:
             for where, place, text in words.TEXTS.of(item.fields):
                 # Their places are not always the indexes of the events (Bedrock).
@@ -238,26 +242,23 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             return
         at = None if about is None else count(event, f"{about.where}_index")
         text = item if about is None else item.part_of(about.where, at, kind, verb) or self._begin_part(item, kind, at)
-        match verb:
-            case "delta" if not text.whole:
-                text.add(string(event, "delta") or "")
-                if logprobs := array(event, "logprobs"):
-                    text.append("logprobs", logprobs)
-                elif index is not None and not isinstance(event.get("sequence_number"), (dict, list)):
-                    # Without an index its id counts, which the fast path does not look at.
-                    opened = self.recorder.open_of(text.key)
-                    self.offer_fast_path(event, ("delta",), opened, kind=(text.kind, text.index))
-            case "delta":
-                self.note("late-event", "a delta after the whole text was left out")
-            case "annotation.added":
-                text.append("annotations", [mapping(event, "annotation")])
-            case "done":
-                whole = fields or {key: event[key] for key in (text.field, "logprobs") if key in event}
-                text.learn(whole, words.OF_HELPERS)
-                text.whole = text.whole or string(text.fields, text.field) is not None
-                text.complete()
-            case _:
-                pass
+        if verb == "delta" and text.whole:
+            self.note("late-event", "a delta after the whole text was left out")
+        elif verb == "delta":
+            text.add(string(event, "delta") or "")
+            if logprobs := array(event, "logprobs"):
+                text.append("logprobs", logprobs)
+            elif index is not None and not isinstance(event.get("sequence_number"), (dict, list)):
+                # Without an index its id counts, which the fast path does not look at.
+                opened = self.recorder.open_of(text.key)
+                self.offer_fast_path(event, ("delta",), opened, kind=(text.kind, text.index))
+        elif verb == "annotation.added":
+            text.append("annotations", [mapping(event, "annotation")])
+        elif verb == "done":
+            whole = fields or {key: event[key] for key in (text.field, "logprobs") if key in event}
+            text.learn(whole, words.OF_HELPERS)
+            text.whole = text.whole or string(text.fields, text.field) is not None
+            text.complete()
 
     def _begin_part(self, item: OpenItem, kind: str, index: int | None) -> OpenItem:
         for before in item.parts:

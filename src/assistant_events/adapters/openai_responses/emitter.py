@@ -30,7 +30,7 @@ class OpenAIResponsesEmitter(ItemEmitter):
 
     decoder = OpenAIResponsesDecoder
     name_field = "type"
-    text_state = frozenset({"i", "type", "annotations", "part", "content_index", "summary_index"})
+    text_state = frozenset({"i", "type", "phase", "annotations", "part", "content_index", "summary_index"})
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `response.created` and `response.in_progress`."""

@@ -51,9 +51,7 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             if kind_of not in words.TOOLS.outputs:
                 return None  # the item of the call has it
             return {"type": kind_of, **_call_id(call), **fields, words.TOOLS.outputs[kind_of]: output_value(call)}
-        case "media":
-            return None  # images come as results of calls
-        case "opaque":
+        case "media" | "opaque":  # images come as results of calls
             return state.get("item") or None
         case _ as never:
             assert_never(never)
