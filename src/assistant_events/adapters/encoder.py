@@ -382,9 +382,9 @@ class EncoderBase(ABC):
         """Return why a request cannot be chained; `None` when it can."""
         answer = chain.answer
         name, stored_as = f"answer {answer.id!r}", self.stored_key.replace("_", " ")
-        messages = self.messages[first : at + 1]
-        calls = [call for message in messages for call in getattr(message, "tool_calls", ())]
+        calls = [call for each in self.messages[first : at + 1] for call in getattr(each, "tool_calls", ())]
         has_nameless = any(not wire_id(call) for call in calls if not call.provider_executed)
+        needs_words = any(drop.reason is DropReason.REWORDED for hop in chain.hops for drop in hop.drops)
         obstacles = [
             (not self.stored_key, "the provider stores no answers"),
             (self.body.get("store") is False, "store is off"),
@@ -394,6 +394,7 @@ class EncoderBase(ABC):
             (answer.finish_reason is v.FinishReason.PAUSE, f"{name} was paused before its end"),
             (_is_newer(self.messages[:first], self.messages[first]), f"{name} does not know all before it"),
             (has_nameless, f"{name} has a call without an id"),
+            (needs_words, f"{name} has a call whose result has no form"),
             (
                 not any(hop.results for hop in chain.hops) and not any(each.items for each in chain.new),
                 f"nothing has come after {name}",

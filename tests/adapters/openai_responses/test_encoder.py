@@ -373,6 +373,19 @@ class TestChain:
         assert "full" == found.mode
         assert "previous_response_id" not in found.body
 
+    @pytest.mark.parametrize("name", ["tool search", "computer"])
+    def test_a_call_that_only_words_can_answer(self, name):
+        """
+        The service has stored the call and refuses a request without its result: the call is sent in words, too.
+        """
+        answer = own(stream(RESULTS[name][0]))
+        transcript = fold([answer.pending_tool_calls[0].fail("none found")], start=fold_of(USER, answer))
+        found = DIALECT.encoder(transcript, {"model": MODEL})
+
+        assert ("full", ["message", "message"]) == (found.mode, [item["type"] for item in found.body["input"]])
+        with pytest.raises(LocalProtocolError, match="a call whose result has no form"):
+            DIALECT.encoder(transcript, {"model": MODEL}, mode="chained")
+
     def test_store_is_off(self):
         """
         A request without storage names no response.
