@@ -13,6 +13,8 @@ from assistant_events import ErrorInfo, ErrorKind, FinishReason, MessageStatus, 
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.openai_responses.client import OpenAIResponses, OpenAIResponsesApi
 from assistant_events.clients import Clock
+from assistant_events.session import Session
+from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import mock_provider
 from assistant_events.testing.virtual_loop import run
 
@@ -264,3 +266,36 @@ def test_a_response_that_ends_with_its_first_status():
     )
 
     assert (MessageStatus.COMPLETED, 1) == (message.status, len(requests))
+
+
+@pytest.mark.parametrize("mode", ["auto", "full"])
+def test_answers_that_are_not_stored_any_more(mode):
+    """
+    After the service has lost its responses, a conversation continues without reasonings that are known by id alone.
+    """
+
+    async def work():
+        answers = {"One": {"thought": "Hm.", "text": "1"}, "Two": {"thought": "Oh.", "text": "2"}, "Three": "3"}
+        async with (
+            mock_provider(answers, dialect="openai-responses", clock=LoopClock()) as provider,
+            httpx2.AsyncClient(transport=provider.transport()) as http,
+            OpenAIResponses("k", http=http, base_url="http://mock") as client,
+        ):
+            session = await Session.open(AsyncStore(MemoryStore()), "s1")
+            modes = []
+            for prompt in answers:
+                await session.prompt(prompt)
+                async with session.respond(client, {"model": "gpt-5.6"}, mode=mode) as events:
+                    [event async for event in events]
+                modes.append(events.request.mode)
+                run = session.transcript.last_answer.run
+                deleted = await http.delete(f"http://mock/v1/responses/{run.id}", headers={"authorization": "Bearer k"})
+                assert 200 == deleted.status_code
+            return session.transcript, modes, len([each for each in provider.requests if each.method == "POST"])
+
+    transcript, modes, requests = run(work())
+
+    assert [("1", None), ("2", None), ("3", None)] == [
+        (each.text, each.error) for each in transcript if each.type == "assistant"
+    ]
+    assert (["full"] * 3, 5) == (modes, requests)

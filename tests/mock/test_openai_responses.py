@@ -614,6 +614,21 @@ def test_references(store, status):
     assert status == resent(references, THOUGHT, TEXT, store=store)[0]
 
 
+def test_items_of_a_response_that_was_deleted():
+    """
+    They are not stored any more: one that has nothing but its id is not found.
+    """
+    provider = anything({"thought": "Hm.", "text": "So."})
+    [made] = several(provider, ("POST", PATH, body()))
+    more = body(input=[{"role": "user", "content": "Hi"}, *made.document["output"], {"role": "user", "content": "?"}])
+    known, _, gone = several(
+        provider, ("POST", PATH, more), ("DELETE", f"{PATH}/{made.document['id']}", None), ("POST", PATH, more)
+    )
+
+    assert (200, 404) == (known.status, gone.status)
+    assert made.document["output"][0]["encrypted_content"] is None
+
+
 # -- runs
 
 

@@ -154,6 +154,8 @@ class Policy(Frozen):
         reasoning_needs_any: State keys, such as that of a signature. Reasoning is sent only with a non-empty value for
             one of them; always when there are none, and back to its own server where that does not sign (`signs`).
 
+        storage_key: The one of them that names reasoning which has nothing but its id: its provider stores the answer.
+
         item_key: Key in the state of parts that names the provider's item, the same as `DecoderBase.item_key`; `None`
             when every part is an item. Reasoning parts of one item need one value for `reasoning_needs_any` together.
 
@@ -176,6 +178,7 @@ class Policy(Frozen):
     other_model: Treatments = WITHOUT_STATE
     other_provider: Treatments = CONTENT_ONLY
     reasoning_needs_any: tuple[str, ...] = ()
+    storage_key: str | None = None
     item_key: str | None = None
     model_bound_keys: frozenset[str] = frozenset()
     items_reference_each_other: bool = False
@@ -183,6 +186,11 @@ class Policy(Frozen):
     lost_signature: str | None = None
     platforms: Platforms | None = None
     source: str = "The dialect has no policy: state is sent only to its issuer."
+
+    def without_storage(self) -> Policy:
+        """Return the policy for a provider that no longer has what it has stored: reasoning needs more than its id."""
+        needed = tuple([key for key in self.reasoning_needs_any if key != self.storage_key])
+        return attrs.evolve(self, reasoning_needs_any=needed)
 
     def signs(self, target: Origin) -> bool:
         """Return whether the reasoning of *target* is signed: always, unless there are `platforms` and it is none."""

@@ -27,7 +27,16 @@ from assistant_events.messages import (
     interrupted,
 )
 from assistant_events.reducer import reconcile
-from assistant_events.session.answers import Chunks, Client, Source, api_of, check_resumable, created, paused_last
+from assistant_events.session.answers import (
+    Chunks,
+    Client,
+    Source,
+    api_of,
+    check_resumable,
+    created,
+    paused_last,
+    request_for,
+)
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, as_prompt, check_options
 from assistant_events.session.projection import Batch, Projection
@@ -139,10 +148,10 @@ class Core(ABC, Generic[StreamT]):
 
         The durable events of a chunk are stored as one batch before any event of it is given. What the provider does
         never raises: it is `transcript.last_answer.error`. One that refuses to continue a conversation, with an error
-        before any content, is sent the full history once. Leaving the block early, or a cancellation, closes the
-        message as `aborted`; before its first event nothing is stored. An answer that another writer cancels or
-        rewinds ends without an exception, and its run is stopped. A prompt that comes meanwhile, also before the first
-        byte, is behind the answer in the transcript: it is answered next.
+        before any content, is sent the full history once, without what it must have stored. Leaving the block early, or
+        a cancellation, closes the message as `aborted`; before its first event nothing is stored. An answer that
+        another writer cancels or rewinds ends without an exception, and its run is stopped. A prompt that comes
+        meanwhile, also before the first byte, is behind the answer in the transcript: it is answered next.
 
         Args:
             client: Asks the provider.
@@ -169,21 +178,21 @@ class Core(ABC, Generic[StreamT]):
         """
         name = self.new_id() if message_id is None else message_id
 
-        async def ask(full: bool) -> tuple[Source, Encoded]:
-            if not full:
+        async def ask(tried: Encoded | None) -> tuple[Source, Encoded] | None:
+            if tried is None:
                 await self._alone(self._refresh())
             dialect, provider = api_of(client)
-            if dialect.encoder is None:
-                raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
-            if not full and not repair:
+            if tried is None and not repair:
                 self._check_turn()
             prior = self.transcript.get(name)
             failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
-            if not full and (prior is not failed or (failed and failed.acted) or name in self.transcript.rewound):
+            if tried is None and (prior is not failed or (failed and failed.acted) or name in self.transcript.rewound):
                 raise LocalProtocolError(f"message {name!r} exists already; use another id")
             before = tuple(takewhile(lambda message: message.id != name, self.transcript))
             paused = paused_last(before)
-            encoded = dialect.encoder(before, body, mode="full" if full else mode, provider=provider)
+            encoded = request_for(client, before, body, mode, tried)
+            if encoded is None:
+                return None
             made = created(client, encoded.body, name, prior=failed, continues=paused)
             options: DecoderOptions = {
                 "request": encoded.body,
@@ -216,7 +225,7 @@ class Core(ABC, Generic[StreamT]):
             KeyError: No answer has this id.
         """
 
-        async def ask(_full: bool) -> tuple[Source, None]:
+        async def ask(_refused: Encoded | None) -> tuple[Source, None]:
             await self._alone(self._refresh())
             message = self.transcript.answer(self._resumable() if message_id is None else message_id)
             check_resumable(client, message)
@@ -252,7 +261,7 @@ class Core(ABC, Generic[StreamT]):
             )
         source = self._source(chunks, lambda: decoder, self.transcript.last)
 
-        async def ask(_full: bool) -> tuple[Source, None]:
+        async def ask(_refused: Encoded | None) -> tuple[Source, None]:
             return source, None
 
         return self._stream(ask, None, meta)

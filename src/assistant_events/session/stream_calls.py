@@ -23,8 +23,11 @@ class Hold(Protocol):
     async def __call__(self, *, held: bool) -> object: ...  # noqa: D102
 
 
-Ask: TypeAlias = Callable[[bool], Awaitable[tuple[Source, Encoded | None]]]
-"""Asks for an answer, with the full history if its argument is true. Returns its source, and the request if known."""
+Ask: TypeAlias = Callable[[Encoded | None], Awaitable[tuple[Source, Encoded | None] | None]]
+"""
+Asks for an answer, after a request that was refused with another one. Returns its source, and the request if known;
+`None` when the other one is the same.
+"""
 
 
 @final

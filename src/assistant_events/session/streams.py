@@ -60,7 +60,9 @@ class AnswerStream:
             if receiver is not None:  # what is pending comes first
                 receiver.active, receiver.parked = True, False
                 return
-            source, self.request = await self._ask(False)
+            asked = await self._ask(None)
+            assert asked is not None, "nothing was refused"
+            source, self.request = asked
             self.seq = self._calls.receivers.projection.seq
             self._receiver = await self._calls.receivers.begin(source, sole=self.request is not None)
         except BaseException:
@@ -107,10 +109,10 @@ class AnswerStream:
             return None
         if not receiver.pending:
             return None if receiver.finished else ((), iter(()))
-        chained = self.request is not None and self.request.mode != "full"
-        if chained and (refusal := receiver.refusal) is not None:
+        refusal = receiver.refusal
+        if self.request is not None and refusal is not None and (asked := await self._ask(self.request)) is not None:
             await receiver.source.close()
-            source, self.request = await self._ask(True)
+            source, self.request = asked
             receiver.ask_again(source, refusal)
             return (), iter(())
         accepted = await self._store(receiver)

@@ -217,6 +217,20 @@ class TestReasoning:
 
         assert ([thought(encrypted=None), message_item("So.")], []) == (items, drops)
 
+    def test_what_is_not_stored_any_more(self):
+        """
+        A provider that has lost what it stored gets no reasoning by its id alone, nor ids of what came of it.
+        """
+        stored, sealed = [own(stream(reasoning(0, encrypted=each), text(1, "So."))) for each in (None, "gAAA-final")]
+        policy = DIALECT.policy.without_storage()
+        inputs = [
+            DIALECT.encoder([USER, each], {"model": MODEL}, mode="full", policy=policy).body["input"]
+            for each in (stored, sealed)
+        ]
+
+        assert [ASKED, {"role": "assistant", "content": "So."}] == inputs[0]
+        assert [ASKED, thought(), message_item("So.")] == inputs[1]
+
     def test_a_reasoning_alone(self):
         """
         At the end of a response that was cut it has no item behind it, and is not sent.

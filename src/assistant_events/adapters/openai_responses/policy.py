@@ -16,6 +16,7 @@ POLICY: Final = Policy(
         opaque=Treatment.LEFT_OUT,
     ),
     reasoning_needs_any=("encrypted_content", "stored", "content_index"),
+    storage_key="stored",
     item_key="i",
     model_bound_keys=frozenset({"item_id", "caller"}),
     items_reference_each_other=True,

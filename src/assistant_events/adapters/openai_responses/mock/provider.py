@@ -220,8 +220,10 @@ class ResponsesService(DocumentService[Run]):
 
     async def delete(self, call: Call, run_id: str) -> ASGIApp:
         """Answer `DELETE /responses/{id}`: the record is removed, the run continues."""
-        self.check_faults(call, "delete", self._found(run_id))
+        run = self._found(run_id)
+        self.check_faults(call, "delete", run)
         self.runs.remove(run_id)
+        self._items.forget(output_of(run))
         return json_response({"id": run_id, "object": "response", "deleted": True})
 
     def list_input(self, call: Call, run_id: str) -> ASGIApp:

@@ -68,6 +68,10 @@ class ItemLedger:
         while len(self._items) > MAX_ITEMS:
             self._stored.discard(self._items.popitem(last=False)[0])
 
+    def forget(self, output: list[Fields]) -> None:
+        """Remember no longer that the items of an answer are stored."""
+        self._stored -= {string(item, "id") or "" for item in output}
+
     def note_copies(self, items: list[Fields]) -> None:
         """Remember which items of a conversation follow a reasoning in place of those of its answer."""
         for reasoning, item in pairwise(items):
