@@ -2,15 +2,25 @@
 Frames that come twice, found by their numbers.
 """
 
+import pytest
+
 from assistant_events.adapters.sequence_numbers import SequenceNumbers
 
 
 def repeated(*frames):
     """
-    Return whether each of some numbers and types came before.
+    Return whether each of some frames came before: of a number, a type, an item and a delta.
     """
-    numbers = SequenceNumbers(set())
-    return [numbers.is_repeated(number, kind) for number, kind in frames]
+    return noted(*frames)[0]
+
+
+def noted(*frames):
+    """
+    Return the same, and the codes of the notes.
+    """
+    codes = []
+    numbers = SequenceNumbers(set(), lambda code, message: codes.append(code))
+    return [numbers.is_repeated(*frame) for frame in frames], codes
 
 
 def test_a_frame_that_comes_twice():
@@ -22,28 +32,43 @@ def test_a_frame_that_comes_twice():
     assert [False, False, True, False, False, True, False] == repeated(*frames)
 
 
-def test_deltas_are_of_one_type():
-    """
-    Which text a delta continues is not compared, since the fast path does not know it.
-    """
-    assert [False, True] == repeated((4, "text.delta"), (4, "input.delta"))
+DELTA = (4, "text.delta", 0, "a")
 
 
-def test_wrong_numbers():
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        ([DELTA, DELTA, DELTA], ([False, True, True], [])),
+        ([DELTA, (4, "text.delta", 0, "b"), DELTA], ([False] * 3, ["wrong-number"])),
+        ([DELTA, (4, "input.delta", 0, "a"), DELTA], ([False] * 3, ["wrong-number"])),
+        ([(0, "a"), (0, "b"), (0, "a"), (0, "b")], ([False] * 4, ["wrong-number"])),
+        ([(0, "added", 0), (1, "done", 0), (0, "added", 1), (1, "done", 1)], ([False] * 4, ["wrong-number"])),
+    ],
+    ids=["the same", "another text", "another type", "always 0", "from 0 with each item"],
+)
+def test_wrong_numbers(frames, expected):
     """
-    After a number of two types none is looked at.
+    A frame is the same by type, item and delta; after a number of two frames none is looked at.
     """
-    assert [False, False, False, False] == repeated((0, "a"), (0, "b"), (0, "a"), (0, "b"))
+    assert expected == noted(*frames)
 
 
-def test_numbers_that_begin_again_with_each_item():
+@pytest.mark.parametrize(
+    ("numbers", "codes"),
+    [
+        ([0, 1, 2], []),
+        ([3, 4, 5, 4, 5, 6], []),
+        ([0, 1, 3, 4], ["missing-frame"]),
+        ([0, 2, 3, 5], ["missing-frame"] * 2),
+        ([5, 6, 3, 4, 7], []),
+    ],
+    ids=["whole", "sent again", "a gap", "two gaps", "another order"],
+)
+def test_gaps(numbers, codes):
     """
-    A frame of another item is another frame.
+    Each gap is a note; a stream need not begin with 0.
     """
-    numbers = SequenceNumbers(set())
-    frames = [(0, "added", 0), (1, "done", 0), (0, "added", 1), (1, "done", 1)]
-
-    assert [False] * 4 == [numbers.is_repeated(*each) for each in frames]
+    assert codes == noted(*[(number, "done") for number in numbers])[1]
 
 
 def test_numbers_of_the_fast_path():
@@ -51,7 +76,8 @@ def test_numbers_of_the_fast_path():
     They belong to deltas, and count as the last number.
     """
     frame_ids = {b"9"}
-    numbers = SequenceNumbers(frame_ids)
+    codes = []
+    numbers = SequenceNumbers(frame_ids, lambda code, message: codes.append(code))
     assert (set(), None) == (frame_ids, numbers.last)
 
     numbers.is_repeated(3, "created")
@@ -60,3 +86,5 @@ def test_numbers_of_the_fast_path():
     numbers.add(5)
 
     assert (True, 7) == (numbers.is_repeated(7, "text.delta"), numbers.last)
+    assert (False, []) == (numbers.is_repeated(4, "done"), codes)
+    assert (False, ["missing-frame"]) == (numbers.is_repeated(9, "done"), codes)

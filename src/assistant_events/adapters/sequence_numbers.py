@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from collections.abc import Callable
+from typing import final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.json_fields import Fields, count
-
-_DELTA: Final = ("delta", None)
 
 
 @final
@@ -15,19 +14,25 @@ class SequenceNumbers:
     """
     The numbers of the frames that came.
 
-    A frame was sent twice when its number came before with a frame of the same type and item, as after a resumption
-    that began too early. Behind proxies the numbers may be wrong, or begin again with each item: one that belonged to
-    another frame ends the trust in them.
+    A frame was sent twice when its number came before with a frame of the same type, item and delta, as after a
+    resumption that began too early. Behind proxies the numbers may be wrong, or begin again with each item: one that
+    belonged to another frame ends the trust in them, and becomes a note. So does a gap.
 
     Args:
         frame_ids: Those of the decoder, which the fast path adds to as well. They are forgotten.
+
+        note: Called with a code and a sentence for numbers that are out of order.
     """
 
-    def __init__(self, frame_ids: set[bytes]) -> None:
+    def __init__(self, frame_ids: set[bytes], note: Callable[[str, str], None]) -> None:
         frame_ids.clear()
         self._frame_ids = frame_ids
-        self._frames: dict[int, tuple[str, object]] | None = {}
-        """By number, type and item of the frames that were decoded in full; `None` when the numbers are wrong."""
+        self._note = note
+        self._frames: dict[int, tuple[str, object, object]] | None = {}
+        """By number, the frames that were decoded in full; `None` when the numbers are wrong."""
+
+        self._first: int | None = None
+        """The number of the first frame, if none is missing behind it; `None` before it."""
 
         self.last: int | None = None
         """The highest number; `None` when no frame had one."""
@@ -37,18 +42,25 @@ class SequenceNumbers:
         if number is not None:
             self.last = max(number, self.last or 0)
 
-    def is_repeated(self, number: int | None, kind: str, item: object = None) -> bool:
-        """Return whether a frame came before; deltas, which may have taken the fast path, are all alike."""
+    def is_repeated(self, number: int | None, kind: str, item: object = None, delta: object = None) -> bool:
+        """Return whether a frame came before; of those that took the fast path no more is known than the number."""
         if number is None or self._frames is None:
             return False
-        serial, frame = b"%d" % number, _DELTA if kind.endswith(".delta") else (kind, item)
+        serial, frame = b"%d" % number, (kind, item, delta)
         if serial not in self._frame_ids:
+            if self._first is None:
+                self._first = number
+            elif number - self._first > len(self._frame_ids):
+                self._first = number - len(self._frame_ids)  # once for each gap
+                self._note("missing-frame", "the numbers of frames have a gap")
             self._frame_ids.add(serial)
             self._frames[number] = frame
             self.add(number)
             return False
-        is_same = self._frames.get(number, _DELTA) == frame
-        self._frames = self._frames if is_same else None
+        is_same = self._frames[number] == frame if number in self._frames else kind.endswith(".delta")
+        if not is_same:
+            self._frames = None
+            self._note("wrong-number", "a frame has the number of another one; numbers are not looked at any more")
         return is_same
 
 
@@ -61,7 +73,7 @@ class NumberedDecoder(DecoderBase):
 
     def on_begin(self) -> None:
         """Forget the numbers: the stream begins, or begins again."""
-        self.numbers = SequenceNumbers(self.frame_ids)
+        self.numbers = SequenceNumbers(self.frame_ids, self.note)
         """Those that came: `on_event` asks them for each frame."""
 
     def on_skipped(self, counted: Fields) -> None:

@@ -1165,6 +1165,24 @@ class TestResumption:
         assert "Hi there" == message(body(created(), *[{**each, "sequence_number": 0} for each in frames])).text
         assert MessageStatus.COMPLETED is message(body(*late, {**completed(), "sequence_number": 20})).status
 
+    def test_numbers_that_are_all_alike(self):
+        """
+        No text is lost, of deltas that have one number and come at once, and the numbers are noted.
+        """
+        deltas = [delta("output_text", 0, f"{at} ", content_index=0, sequence_number=3) for at in range(9)]
+        data = body(*numbered(created(), *text(0)[:2]), *deltas)
+
+        assert "0 1 2 3 4 5 6 7 8 " == message(data).text
+        assert ["wrong-number"] == notes(data)
+
+    def test_a_frame_that_is_missing(self):
+        """
+        A gap in the numbers is noted, also between deltas that take the fast path.
+        """
+        frames = numbered(created(), *text(0, *[f"word {at} " for at in range(20)]), completed())
+
+        assert ([], ["missing-frame"]) == (notes(body(*frames)), notes(body(*frames[:18], *frames[19:])))
+
     def test_no_numbers(self):
         """
         Without numbers nothing is compared; a stream that begins again is a replay.

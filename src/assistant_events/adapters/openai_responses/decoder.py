@@ -60,7 +60,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def on_event(self, event: Fields) -> None:
         """Read one event."""
         kind = string(event, "type") or self.frame_name() or ""
-        if self.numbers.is_repeated(count(event, "sequence_number"), kind, event.get("output_index")):
+        number, index = count(event, "sequence_number"), event.get("output_index")
+        if self.numbers.is_repeated(number, kind, index, event.get("delta")):
             return
         name, _, verb = kind.removeprefix("response.").partition(".")
         match verb:
