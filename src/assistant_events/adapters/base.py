@@ -293,6 +293,11 @@ class DecoderBase(FrameReader):
 
     # -- for authors of adapters
 
+    @property
+    def prior(self) -> AssistantMessage | None:
+        """The message of the current hop as it was recorded before, with which a replay is compared; else `None`."""
+        return self._hops.recorded.get(self.recorder.message_id)
+
     def resource_events(self, resource: Fields) -> Iterable[Fields]:
         """Return events of the wire with the content of a whole document; by default the document is one event."""
         return (resource,)
@@ -574,8 +579,7 @@ class DecoderBase(FrameReader):
 
     def _current_message(self) -> AssistantMessage | None:
         """Return the message of the current hop as far as it has come out of this decoder."""
-        prior = self._hops.recorded.get(self.recorder.message_id)
-        start = None if prior is None else Transcript(messages=(prior,))
+        start = None if self.prior is None else Transcript(messages=(self.prior,))
         message = fold(self.recorder.so_far(), start=start).last
         return message if isinstance(message, AssistantMessage) else None
 

@@ -68,6 +68,9 @@ class OpenItem:
 
     ended: bool = False
 
+    cited: int = 0
+    """How many of the annotations of a part are recorded."""
+
     moves: bool = False
     """Whether it is a part whose index changes with every event (vLLM)."""
 

@@ -574,6 +574,27 @@ class TestTexts:
 
         assert ["https://a.example"] == [each.url for each in found.citations]
 
+    def test_annotations_at_the_end_of_an_item(self):
+        """
+        They are those of their text, also when that has ended before the next one began.
+        """
+        frames = [
+            added(0, **MESSAGE, content=[]),
+            *[
+                [
+                    delta("output_text", 0, each, content_index=at),
+                    whole("output_text", 0, content_index=at, text=each),
+                ]
+                for at, each in enumerate(["One", "Two"])
+            ],
+        ]
+        item = {**MESSAGE, "status": "completed", "content": [output_text("One", URL), output_text("Two")]}
+        found = message(stream(*frames, done(0, **item)))
+        items, drops = encoded(found)
+
+        assert ["https://a.example"] == [each.url for part in found.parts for each in part.citations]
+        assert ([item], []) == (items, drops)
+
     def test_paths_of_files(self):
         """
         They are state, and no sources.
@@ -1205,6 +1226,28 @@ class TestResumption:
         assert "So" == message(body(*short, *short, completed())).text
         assert 2 == sum(event.type == "text.delta" for event in events(body(*short, *short, completed())))
         assert {} == thaw(message(body(*called, *called, completed())).tool_calls[0].input)
+
+    @pytest.mark.parametrize("cut", [-1, -3, -6], ids=["before the end", "in the text", "before the text"])
+    @pytest.mark.parametrize("is_new", [True, False], ids=["a new process", "the same decoder"])
+    def test_a_document_after_a_cut(self, cut, is_new):
+        """
+        The service leaves the encrypted content of reasonings out of it: what has come of the stream is kept.
+        """
+        frames = numbered(created(background=True), *reasoning(0, "Hm."), *text(1, "So", " it is."), completed())
+        items = [frame["item"] for frame in frames if frame["type"] == "response.output_item.done"]
+        bare = {key: value for key, value in items[0].items() if key != "encrypted_content"}
+        document = response("completed", background=True, usage=USAGE, output=[bare, items[1]])
+        decoder = DIALECT.decoder("a1")
+        before = decoder.feed(body(*frames[:cut]))
+        if is_new:
+            decoder = DIALECT.decoder("a1", prior=fold(before).last)
+        else:
+            decoder.rejoin()
+        after = decoder.feed_resource(document) + decoder.close()
+
+        assert "step.restarted" not in [event.type for event in after]
+        assert kinds(message(body(*frames))) == kinds(fold([*before, *after]).last)
+        assert "gAAA-final" == fold([*before, *after]).last.parts[0].state["encrypted_content"]
 
     def test_a_new_process(self):
         """

@@ -23,8 +23,6 @@ from assistant_events.adapters.sequence_numbers import NumberedDecoder
 from assistant_events.adapters.text_places import citation_of
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
-_FLAGS = ("background", "store")
-
 
 class OpenAIResponsesDecoder(NumberedDecoder):
     """
@@ -55,7 +53,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         super().on_begin()
         self._items = OpenItems(self, words.TEXTS, words.TOOLS)
         self._run_id: str | None = None
-        self._flags = {key: self.request.get(key) for key in _FLAGS}
+        self._facts = {**self.request}
+        known = [part.state for part in self.prior.parts] if self.prior is not None else []
+        self._sealed = {each.get("item_id"): each["encrypted_content"] for each in known if "encrypted_content" in each}
 
     def on_event(self, event: Fields) -> None:
         """Read one event."""
@@ -97,7 +97,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def response_flag(self, key: str) -> bool | None:
         """Return a flag of the response, or of the request where the response does not repeat it."""
-        return flag(self._flags, key)
+        return flag(self._facts, key)
 
     def _on_response(self, response: Fields, name: str) -> None:
         """Read what an event has of the response; the last event ends the step."""
@@ -107,15 +107,14 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 return
             self.replay_begins()
         self._run_id = self._run_id or string(response, "id")  # the first counts: Copilot changes it with every event
-        self._flags |= {key: response[key] for key in _FLAGS if response.get(key) is not None}
+        self._facts |= others(response, ("output",))
         is_stored = bool(self._run_id) and self.response_flag("store") is not False  # else it cannot be continued
         self.step_state = {"response_id": self._run_id} if is_stored else {}
         self.step_details |= {key: value for key, value in others(response, words.OWN).items() if value not in ({}, [])}
         self.note_usage(mapping(response, "usage"))
         self.ensure_started(string(response, "model") or None)
         raw = string(response, "status")
-        # Codex servers end with `done`.
-        status = raw if raw in words.ENDS else "completed" if name == "done" else name
+        status = raw if raw in words.ENDS else "completed" if name == "done" else name  # Codex servers end with `done`
         # Items of a response in progress do not end here.
         unfinished = words.ENDS.get(status, ("in_progress", None))
         for index, fields in self._items.unread(mappings(response, "output")):
@@ -153,6 +152,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         # What changes until its end is not taken over from its start.
         item.fields.pop("status", None)
         item.learn(fields if is_done else others(fields, ("encrypted_content",)), words.OF_HELPERS)
+        if item_id and item_id in self._sealed:  # of a replay that is a document, which comes without it
+            item.fields.setdefault("encrypted_content", self._sealed[item_id])
         item.state |= others({"phase": item.fields.get("phase")})  # the last of its texts may be empty
         if item.role == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
@@ -172,19 +173,17 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             self._end_call(item, is_done=is_done, is_cut=is_cut or string(item.fields, "status") == "incomplete")
             return
         call = self._items.answered_by(item)
-        if call is not None:
-            if call.ended:
-                self._record_result(call)
-            return
-        self._keep(item)
-        for part in item.parts or [item]:
-            self.recorder.end(part.key)
+        if call is not None and call.ended:
+            self._record_result(call)
+        elif call is None:
+            self._keep(item)
+            for part in item.parts or [item]:
+                self.recorder.end(part.key)
 
     def _end_call(self, item: OpenItem, *, is_done: bool, is_cut: bool) -> None:
-        tool = words.TOOLS[item.kind]
         item.complete()
         opened = self.recorder.open_of(item)
-        given = tool.input_in(item.fields, None if opened is None else opened.buffer.value())
+        given = words.TOOLS[item.kind].input_in(item.fields, None if opened is None else opened.buffer.value())
         self.recorder.end_tool_input(None, _final_state(item), given, complete=not is_cut, key=item)
         is_hosted, error = words.is_hosted(item.kind, item.fields), tool_error(item.fields)
         if item.answer is not None or (is_hosted and is_done and not is_cut and (error or not item.awaits)):
@@ -269,13 +268,14 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         return item.begin_part(kind, words.TEXTS[kind], index, typed=kind not in words.WITHOUT_TYPE)
 
     def _keep_part(self, part: OpenItem) -> None:
-        if not part.ended:
-            part.ended = True
-            part.complete()
-            annotations = [each for each in mappings(part.fields, "annotations") if string(each, "type") != "file_path"]
-            cited = [citation_of(each, part.length) for each in annotations]
-            details = others({"logprobs": array(part.fields, "logprobs") or None})
-            self.recorder.keep(part.key, _final_state(part), cited, details)
+        known = mappings(part.fields, "annotations")
+        if part.ended and len(known) <= part.cited:
+            return
+        part.complete()
+        cited = [citation_of(each, part.length) for each in known[part.cited :] if string(each, "type") != "file_path"]
+        part.ended, part.cited = True, len(known)
+        details = others({"logprobs": array(part.fields, "logprobs") or None})
+        self.recorder.keep(part.key, _final_state(part), cited, details)
 
 
 def _final_state(item: OpenItem) -> dict[str, Any]:

@@ -88,5 +88,4 @@ def _call_id(call: msg.ToolPart) -> dict[str, str]:
         return {"id": call_id}
     if own is None and kind in ("computer_call", "local_shell_call"):
         return {"id": call_id, "call_id": call_id}  # both are required
-    needs_own = kind in ("function_call", "custom_tool_call")
-    return {} if own == call_id and not needs_own else {"call_id": call_id}
+    return {} if own == call_id and kind not in ("function_call", "custom_tool_call") else {"call_id": call_id}
