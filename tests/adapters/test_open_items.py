@@ -38,7 +38,7 @@ class AcmeDecoder(NumberedDecoder):
 
     def on_event(self, event):
         kind = string(event, "type") or ""
-        if self.numbers.is_repeated(count(event, "n"), kind):
+        if self.is_repeated(event, kind):
             return
         if kind == "last":
             for index, fields in self.items.unread(mappings(event, "items")):

@@ -25,8 +25,9 @@ class ItemEmitter(EmitterBase):
 
     # -- implemented by subclasses
 
+    @staticmethod
     @abstractmethod
-    def write_item(self, kind: BlockKind, parts: Sequence[Any]) -> Item | None:
+    def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
         """Return the item of *parts*, which are all of *kind*, as a document has it; `None` when they have none."""
         # Any: the kind determines the class of the parts.
 

@@ -57,6 +57,11 @@ def read_data_url(url: str) -> tuple[str, bytes] | None:
     return None if head is None or not data else (head[1], data)
 
 
+def image_type(form: str | None) -> str:
+    """Return the media type of an image of this format; PNG without one."""
+    return "image/svg+xml" if form == "svg" else f"image/{form or 'png'}"
+
+
 def file_name(media_type: str) -> str:
     """Return a name for a file, for services that know its type from the extension alone."""
     from mimetypes import guess_extension  # few need it, and all import this module

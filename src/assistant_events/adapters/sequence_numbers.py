@@ -68,13 +68,17 @@ class NumberedDecoder(DecoderBase):
     """
     Base class of decoders of wires whose frames are numbered, in the field `delta_frames.unique`.
 
-    Methods that a subclass has of its own call those of this class.
+    Methods that a subclass has of its own call those of this class, and `on_event` asks `is_repeated` for each frame.
     """
 
     def on_begin(self) -> None:
         """Forget the numbers: the stream begins, or begins again."""
         self.numbers = SequenceNumbers(self.frame_ids, self.note)
-        """Those that came: `on_event` asks them for each frame."""
+        """Those that came."""
+
+    def is_repeated(self, event: Fields, kind: str, item: object = None) -> bool:
+        """Return whether a frame came before: the same of its type and its item, with the same `delta`."""
+        return self.numbers.is_repeated(count(event, self.delta_frames.unique), kind, item, event.get("delta"))
 
     def on_skipped(self, counted: Fields) -> None:
         """Take the number of the last delta on the fast path."""

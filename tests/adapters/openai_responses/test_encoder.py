@@ -580,6 +580,32 @@ def test_the_phase_of_a_message_whose_last_text_is_empty():
     assert {"role": "assistant", "phase": "commentary", "content": "One"} == encoded(USER, answer, model="gpt-7")[0][1]
 
 
+def test_an_answer_of_several_agents():
+    """
+    The text is that of the first agent. What the agents that it asks write is kept raw and returns at its place.
+
+    openai 3.54, `types/beta`, and the guide of the service: the first agent is `/root`, each item and each event about
+    one names its agent, and each agent has its own compactions.
+    """
+    root, sub = ({"agent": {"agent_name": name}} for name in ("/root", "/root/a"))
+    asked = {"type": "multi_agent_call", "id": "mac_1", "call_id": "c1", "action": "spawn_agent", "arguments": "{}"}
+    frames = [
+        [{**each, **root} for each in hosted(0, **asked, **root)],
+        [{**each, **sub} for each in reasoning(1, encrypted="gAAA-sub", **sub)],
+        [{**each, **sub} for each in text(2, "For ", "the root.", **sub)],
+        [{**each, **sub} for each in hosted(3, **COMPACTION, **sub)],
+        [{**each, **root} for each in text(4, "For ", "the user.", id="msg_2", **root)],
+        [{**each, **sub} for each in call(5, "{}", **sub)],
+    ]
+    answer = own(stream(*frames))
+    items, _ = encoded(USER, answer)
+    given = [frame["item"] for part in frames for frame in part if frame["type"] == "response.output_item.done"]
+
+    assert ("For the user.", "", 1) == (answer.text, answer.reasoning, len(answer.pending_tool_calls))
+    assert given == items[1:7]
+    assert "function_call_output" == items[7]["type"]
+
+
 def test_content_of_unknown_types():
     """
     It is sent back behind the texts of its message.

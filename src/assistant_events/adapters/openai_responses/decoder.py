@@ -16,6 +16,7 @@ from assistant_events.adapters.call_results import read_output, tool_error
 from assistant_events.adapters.errors import SPLICED, error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, array, count, flag, mapping, mappings, others, said, string
+from assistant_events.adapters.media_urls import image_type
 from assistant_events.adapters.open_items import OpenItem, OpenItems
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
@@ -60,8 +61,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def on_event(self, event: Fields) -> None:
         """Read one event."""
         kind = string(event, "type") or self.frame_name() or ""
-        number, index = count(event, "sequence_number"), event.get("output_index")
-        if self.numbers.is_repeated(number, kind, index, event.get("delta")):
+        if self.is_repeated(event, kind, event.get("output_index")):
             return
         name, _, verb = kind.removeprefix("response.").partition(".")
         match verb:
@@ -155,6 +155,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         if item_id and item_id in self._sealed:  # of a replay that is a document, which comes without it
             item.fields.setdefault("encrypted_content", self._sealed[item_id])
         item.state |= others({"phase": item.fields.get("phase")})  # the last of its texts may be empty
+        if item.role in ("text", "reasoning") and words.is_of_subagent(item.fields):
+            item.role = "opaque"  # it is not what answers
         if item.role == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
             self.recorder.begin(item, item.role, item.state)
@@ -194,9 +196,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         tool, item = words.TOOLS[call.kind], call.answer or call
         field = "" if tool.answer and item is call else tool.output
         state = call.state if item is call else _final_state(item)
-        form = string(item.fields, "output_format") or "png"
-        image = "image/svg+xml" if form == "svg" else f"image/{form}"
-        output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
+        image = image_type(string(item.fields, "output_format")) if item.kind == "image_generation_call" else None
+        output = read_output(item.fields.get(field), image)
         # A call that never had a name was kept raw: its result then makes one up.
         self.recorder.result(None, output, tool_error(item.fields), call.kind, state, key=call, provider_executed=True)
 
@@ -207,7 +208,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             self.recorder.keep(item, _final_state(item))
             if item.answer is not None:
                 self._record_result(item)
-        elif item.kind in words.TEXTS.roles:
+        elif item.role in ("text", "reasoning"):
             for where, place, text in words.TEXTS.of(item.fields):
                 # Their places are not always the indexes of the events (Bedrock).
                 part = item.part_at(where, None, place) or self._begin_part(item, text["type"], None)
@@ -230,8 +231,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         fields = mapping(event, "part")
         kind = kind or string(fields, "type") or ""
         about, index = words.TEXTS.get(kind), count(event, "output_index")
-        if about is None and kind not in words.TOOLS.inputs:
-            return  # the item has the parts of unknown types
+        if words.is_of_subagent(event) if about is not None else kind not in words.TOOLS.inputs:
+            return  # the item has what is not of this answer, and parts of unknown types
         named = self._items.at(string(event, "item_id")) if fields else None
         if named is not None and about is not None and named.kind != about.item:
             return  # LiteLLM's bridge ends a text with a part of another kind

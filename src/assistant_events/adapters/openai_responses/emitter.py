@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import count
-from typing import Any, Final
+from typing import Any
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import is_lost, own_message
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.item_emitter import ItemEmitter, emptied
-from assistant_events.adapters.items import BlockKind
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
@@ -19,17 +17,13 @@ from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDe
 from assistant_events.adapters.tables import word_of
 from assistant_events.values import ErrorKind, FinishReason, thaw
 
-_DIALECT = OpenAIResponsesDecoder.dialect
-
-_EMPTY: Final[dict[str, Any]] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
-"""Fields that every response has for official clients."""
-
 
 class OpenAIResponsesEmitter(ItemEmitter):
     """Writes one answer as a stream. A message or a reasoning is written when its last text has come."""
 
     decoder = OpenAIResponsesDecoder
     name_field = "type"
+    write_item = staticmethod(output_items.write_item)
     text_state = frozenset({"i", "type", "phase", "annotations", "part", "content_index", "summary_index"})
 
     def on_start(self, message: msg.AssistantMessage) -> None:
@@ -48,10 +42,6 @@ class OpenAIResponsesEmitter(ItemEmitter):
             response["output"] = self.output()
         if status != "in_progress" or message.details:
             self._frame(status, response=response)
-
-    def write_item(self, kind: BlockKind, parts: Sequence[Any]) -> Item | None:
-        """Return an item as a document has it."""
-        return output_items.write_item(kind, parts)
 
     def has_later_result(self, item: Item, call: msg.ToolPart) -> bool:
         """Return whether the result of a call, which the provider runs, will be in its item."""
@@ -99,14 +89,16 @@ class OpenAIResponsesEmitter(ItemEmitter):
 
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, as `GET` and a `POST` without `stream` do."""
-    message = own_message(message, _DIALECT)
+    message = own_message(message, OpenAIResponsesDecoder.dialect)
     return {**_response(message, _status(message)), "output": output_items.output_items(message)}
 
 
 def _response(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
     """Return a response without its output."""
-    is_own, run = message.origin.dialect == _DIALECT, message.run
-    response = {"id": "", "object": "response", "created_at": 0, "model": message.origin.served_model or "", **_EMPTY}
+    is_own, run = message.origin.dialect == OpenAIResponsesDecoder.dialect, message.run
+    response: Item = {"id": "", "object": "response", "created_at": 0, "model": message.origin.served_model or ""}
+    # Every response has them, for official clients.
+    response |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
     response |= {"error": None, "incomplete_details": None, "usage": None, "status": status, **thaw(message.details)}
     if run is not None and is_own:
         response |= {"id": run.id, **({"background": True} if run.resumable else {})}
@@ -127,7 +119,7 @@ def _status(message: msg.AssistantMessage) -> str:
         return "in_progress"
     if message.error is not None:
         return "cancelled" if message.error.kind == ErrorKind.CANCELLED else "failed"
-    if message.raw_finish_reason in words.ENDS and message.origin.dialect == _DIALECT:
+    if message.raw_finish_reason in words.ENDS and message.origin.dialect == OpenAIResponsesDecoder.dialect:
         return message.raw_finish_reason
     ended = (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.PAUSE, None)
     return "completed" if message.finish_reason in ended else "incomplete"

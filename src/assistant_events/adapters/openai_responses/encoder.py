@@ -109,8 +109,9 @@ class OpenAIResponsesEncoder(EncoderBase):
         return [place for place, call in calls if not _has_form(words.TOOLS.kind_of(call), result_content(call))]
 
     def is_summary(self, part: msg.Part) -> bool:
-        """Return whether a part is a compaction; Codex knows the second name, too."""
-        return string(mapping(part.state, "item"), "type") in ("compaction", "compaction_summary")
+        """Return whether a part is a compaction; Codex knows the second name, too. Each subagent has its own."""
+        item = mapping(part.state, "item")
+        return string(item, "type") in ("compaction", "compaction_summary") and not words.is_of_subagent(item)
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no item: an empty text, a call of the provider without the result in its item."""

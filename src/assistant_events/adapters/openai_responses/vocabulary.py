@@ -154,6 +154,11 @@ def is_hosted(kind: str, item: Fields) -> bool:
             return kind in TOOLS.hosted
 
 
+def is_of_subagent(fields: Fields) -> bool:
+    """Return whether an item or event is of an agent that works for the one that answers (beta of several agents)."""
+    return string(mapping(fields, "agent"), "agent_name") not in (None, "/root")
+
+
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
     kind = string(document, "type")
