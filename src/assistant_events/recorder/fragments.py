@@ -92,7 +92,7 @@ class OpenFragment:
         """Add facts that are known before the end."""
         merge_state(self.known, state)
         self.citations += citations
-        if details is not NO_FIELDS:
+        if details:
             self.details = as_details({**self.details, **details})
 
     def final_state(self, more: State) -> State:
