@@ -276,7 +276,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         cited = [citation_of(each, part.length) for each in known[part.cited :] if string(each, "type") != "file_path"]
         part.ended, part.cited = True, len(known)
         details = others({"logprobs": array(part.fields, "logprobs") or None})
-        self.recorder.keep(part.key, _final_state(part), cited, details)
+        if (state := _final_state(part)) != part.state or cited or details:  # its start had the same
+            self.recorder.keep(part.key, state, cited, details)
 
 
 def _final_state(item: OpenItem) -> dict[str, Any]:
