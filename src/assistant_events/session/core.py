@@ -27,21 +27,13 @@ from assistant_events.messages import (
     interrupted,
 )
 from assistant_events.reducer import reconcile
-from assistant_events.session.answers import (
-    Chunks,
-    Client,
-    Source,
-    api_of,
-    check_resumable,
-    created,
-    paused_last,
-    request_for,
-)
+from assistant_events.session.answers import Chunks, Client, Source, api_of, check_resumable, paused_last
 from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, as_prompt, check_options
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
+from assistant_events.session.request import created, request_for
 from assistant_events.session.stopping import stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
@@ -190,17 +182,11 @@ class Core(ABC, Generic[StreamT]):
                 raise LocalProtocolError(f"message {name!r} exists already; use another id")
             before = tuple(takewhile(lambda message: message.id != name, self.transcript))
             paused = paused_last(before)
-            encoded = request_for(client, before, body, mode, tried)
-            if encoded is None:
+            if (sent := request_for(client, before, body, mode, tried)) is None:
                 return None
-            made = created(client, encoded.body, name, prior=failed, continues=paused)
-            options: DecoderOptions = {
-                "request": encoded.body,
-                "prior": failed,
-                "continues": paused,
-                "provider": provider,
-            }
-            return self._source(made, lambda: dialect.decoder(name, **options), self.transcript.last), encoded
+            made = created(client, sent.body, name, prior=failed, continues=paused)
+            options: DecoderOptions = {"request": sent.body, "prior": failed, "continues": paused, "provider": provider}
+            return self._source(made, lambda: dialect.decoder(name, **options), self.transcript.last), sent
 
         return self._stream(ask, client, meta)
 

@@ -1,0 +1,48 @@
+"""The request for an answer, and the client that is asked with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any
+
+from assistant_events.adapters.encoded import Encoded, EncodeMode
+from assistant_events.adapters.hops import Prior
+from assistant_events.adapters.json_fields import Fields
+from assistant_events.errors import LocalProtocolError
+from assistant_events.messages import AssistantMessage, Message
+from assistant_events.session.answers import Client, api_of
+
+
+def created(
+    client: Client, body: dict[str, Any], name: str, *, prior: Prior, continues: AssistantMessage | None
+) -> object:
+    """Ask a client for an answer. A `create` without *continues* returns chunks: the session decodes them."""
+    create: Any = client.create  # Any: the protocol leaves *continues* out
+    if continues is None or not _takes(create, "continues"):
+        return create(body, name, prior=prior)
+    return create(body, name, prior=prior, continues=continues)
+
+
+def _takes(function: Callable[..., object], name: str) -> bool:
+    parameters = signature(function).parameters.values()
+    return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
+
+
+def request_for(
+    client: Client, messages: Sequence[Message], body: Fields, mode: EncodeMode, refused: Encoded | None
+) -> Encoded | None:
+    """
+    Return the request for the next answer.
+
+    After one that was *refused* it is a full one that needs nothing that the provider stores; `None` when the refused
+    one was the same.
+    """
+    dialect, provider = api_of(client)
+    if dialect.encoder is None:
+        raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
+    if refused is None:
+        return dialect.encoder(messages, body, mode=mode, provider=provider)
+    policy = dialect.policy.without_storage()
+    encoded = dialect.encoder(messages, body, mode="full", provider=provider, policy=policy)
+    return None if refused.mode == "full" and encoded.body == refused.body else encoded
