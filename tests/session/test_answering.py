@@ -454,6 +454,22 @@ def test_the_answer_behind_a_pause(session, client):
         assert {"prior": None, "continues": paused} == client.given[-3]
 
 
+def test_a_paused_answer_is_continued_after_a_failed_attempt(open_session, store):
+    """
+    Both attempts are given the answer that was paused; another answer or a prompt ends that.
+    """
+    paused, failed = [line(stop="pause")], [line(fail="overloaded")]
+    session, client = open_session(store), Recording(paused, failed, paused, HELLO, HELLO)
+    session.prompt("hi", message_id="u1")
+    for name in ("a1", "a2", "a3", "a4"):
+        list(each(session.respond(client, BODY, message_id=name)))
+    session.prompt("And?", message_id="u2")
+    list(each(session.respond(client, BODY, message_id="a5")))
+
+    continued = [options["continues"] for options in client.given if isinstance(options, dict)]
+    assert [None, "a1", "a1", "a3", None] == [each and each.id for each in continued]
+
+
 NOT_PROMPTS = {
     "None": (None, ValueError),
     "empty": ("", ValueError),

@@ -187,6 +187,6 @@ def check_resumable(client: Client, message: AssistantMessage) -> None:
 
 
 def paused_last(messages: Sequence[Message]) -> AssistantMessage | None:
-    """Return the last message if it is an answer that the next one continues; else `None`."""
-    last = messages[-1] if messages else None
+    """Return the last message if it is an answer that the next one continues; else `None`. Failed ones are skipped."""
+    last = next((each for each in reversed(messages) if each.status is not MessageStatus.FAILED), None)
     return last if isinstance(last, AssistantMessage) and last.finish_reason is FinishReason.PAUSE else None
