@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.items import in_item_order
 from assistant_events.history import Policy, Treatment
 from assistant_events.values import Origin
+
+SUMMED_UP: Final = "A compaction of the service that follows has it."
+"""Why what is before a summary of the provider is not sent."""
 
 
 def since_compaction(
@@ -42,4 +46,4 @@ def since_compaction(
     return messages
 
 
-__all__ = ["since_compaction"]
+__all__ = ["SUMMED_UP", "since_compaction"]

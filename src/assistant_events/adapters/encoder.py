@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import Any, ClassVar, Final, Literal, NamedTuple, assert_never, get_args
 
 import attrs
@@ -20,7 +20,7 @@ from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.call_ids import assign_call_ids, plain_name, shortened, wire_id
 from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, text_of, with_input
-from assistant_events.adapters.compaction import since_compaction
+from assistant_events.adapters.compaction import SUMMED_UP, since_compaction
 from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMode, Item, drops_in_order, messages_of
 from assistant_events.adapters.items import in_item_order, text_block
 from assistant_events.adapters.json_fields import string
@@ -31,9 +31,6 @@ from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, 
 
 UNREAD: Final = "The user has sent {}, which cannot be passed on."
 """What is sent in place of a prompt of which nothing can be sent."""
-
-SUMMED_UP: Final = "A compaction of the service that follows has it."
-"""Why what is before a summary of the provider is not sent."""
 
 
 class _Chain(NamedTuple):
@@ -418,16 +415,17 @@ class EncoderBase(ABC):
         return at
 
     def _items(self, messages: tuple[msg.Message, ...]) -> tuple[list[Item], list[Drop]]:
-        """Return all items. Results of the app follow the answer with the calls, with all its hops."""
+        """Return all items. Results of the app follow the answer with the calls: where one is resumed, all its hops."""
+        can_resume = type(self).resumed is not EncoderBase.resumed
         items: list[Item] = []
         results: list[Item] = []
         drops: list[Drop] = []
-        for at, message in enumerate(messages, 1):
+        for message, following in zip_longest(messages, messages[1:]):
             encoded = self._message(message)
             items += encoded.items
             results += encoded.results
             drops += encoded.drops
-            if at == len(messages) or not (self._is_hop(message) and isinstance(messages[at], msg.AssistantMessage)):
+            if not (can_resume and self._is_hop(message) and isinstance(following, msg.AssistantMessage)):
                 items += results
                 results = []
         return items, drops

@@ -49,6 +49,14 @@ def sent(name, **body):
     return found
 
 
+def another(body, message_id="a2"):
+    """
+    Return the message of the stream of another answer.
+    """
+    decoder = DIALECT.decoder(message_id)
+    return fold(decoder.feed(body) + decoder.close()).last
+
+
 def block(type, **fields):
     return {"type": type, **fields}
 
@@ -1054,6 +1062,19 @@ def test_a_result_of_a_paused_answer():
     messages, _ = encoded(*transcript, AND)
 
     assert ["tool_result", "text"] == [each["type"] for each in messages[-1]["content"]]
+
+
+def test_a_result_before_the_answer_that_continues_a_pause():
+    """
+    A call is followed by its result at once, as in the request that the answer continued.
+    """
+    paused = message(answer(*tool(0), stop_reason="pause_turn"))
+    transcript = fold([paused.tool_calls[0].succeed("1")], start=Transcript(messages=(USER, paused)))
+    messages, _ = encoded(*transcript, another(answer(*text(0, "b"))))
+
+    assert [("assistant", "tool_use"), ("user", "tool_result"), ("assistant", "text")] == [
+        (each["role"], block["type"]) for each in messages[1:] for block in each["content"]
+    ]
 
 
 def test_the_container_of_a_failed_answer():
