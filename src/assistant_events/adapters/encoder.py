@@ -45,7 +45,7 @@ class EncoderBase(ABC):
     """
     Base class of encoders. An instance makes one request; `encode` is what a `Dialect` names.
 
-    A subclass implements `user_item`, `answer_items`, `result_item` and the blocks of its content.
+    A subclass implements `answer_items`, `result_item` and the blocks of its content.
     """
 
     dialect: ClassVar[str]
@@ -94,6 +94,9 @@ class EncoderBase(ABC):
     Media types that a result can hold; other media follow the results as of the user. `None` where it can hold all for
     which `result_content` returns a block.
     """
+
+    refuses_blanks: ClassVar[bool] = False
+    """Whether a prompt cannot have a text of blanks, and has to be there where nothing of it can be sent."""
 
     marks_failures: ClassVar[bool] = False
     """Whether the wire has a mark for a call that has failed, beside the text of its error."""
@@ -204,7 +207,8 @@ class EncoderBase(ABC):
         """Return content as a block; `None` when a request cannot have it. JSON is sent as JSON text."""
         if isinstance(content, v.MediaContent):
             return self.media_block(usual_media(content)) if is_readable(content, self.own_addresses) else None
-        return self.text_block(text_of((content,)))
+        text = text_of((content,))
+        return self.text_block(text) if not self.refuses_blanks or text.strip() or not text else None
 
     def text_block(self, text: str) -> Item | None:
         """Return a text as a block: by default one of the type `text`."""
@@ -218,9 +222,9 @@ class EncoderBase(ABC):
         """Return content of a result as a block; `None` when a result cannot have it. By default as in a prompt."""
         return self.content(content)
 
-    @abstractmethod
     def user_item(self, blocks: list[Item]) -> Item:
-        """Return the item of a prompt."""
+        """Return the item of a prompt: by default a message of the user."""
+        return {"role": "user", "content": blocks}
 
     @abstractmethod
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
@@ -448,14 +452,14 @@ class EncoderBase(ABC):
 
     def _user(self, message_id: str, content: Sequence[v.Content]) -> EncodedMessage:
         blocks, is_complete = self._blocks(content)
-        unread = ", ".join([item.media_type for item in content if isinstance(item, v.MediaContent)])
-        if not blocks and unread:  # without a prompt the roles would not alternate
-            blocks, _ = self._blocks([v.TextContent(UNREAD.format(unread))])
+        reasons = [] if is_complete else [DropReason.UNSUPPORTED]
         if not blocks:
-            reason = DropReason.EMPTY if is_complete else DropReason.UNSUPPORTED
-            return EncodedMessage([], [], [Drop(message_id, None, reason, whole=True)])
-        missing = [] if is_complete else [Drop(message_id, None, DropReason.UNSUPPORTED)]
-        return EncodedMessage([self.user_item(blocks)], [], missing)
+            reasons = reasons or [DropReason.EMPTY]
+            unread = ", ".join([item.media_type for item in content if isinstance(item, v.MediaContent)])
+            if unread or self.refuses_blanks:  # without a prompt the roles would not alternate
+                blocks, _ = self._blocks([v.TextContent(UNREAD.format(unread or "a blank text"))])
+        drops = [Drop(message_id, None, reason, whole=not blocks) for reason in reasons]
+        return EncodedMessage([self.user_item(blocks)] if blocks else [], [], drops)
 
     def _blocks(self, content: Iterable[v.Content]) -> tuple[list[Item], bool]:
         """Return the blocks of content, without empty text, and whether all of it has one."""

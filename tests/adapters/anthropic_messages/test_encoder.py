@@ -739,11 +739,18 @@ def test_content_that_has_no_block(content):
     assert [(None, "unsupported")] == drops
 
 
-def test_a_blank_prompt():
+@pytest.mark.parametrize(("blank", "reason"), [(" \n", "unsupported"), ("", "empty")])
+def test_a_blank_prompt(blank, reason):
     """
-    It is reported.
+    It is reported, and a sentence is in its place: the service refuses a conversation that the model begins or ends.
     """
-    assert ([], [(None, "unsupported")]) == encoded(UserMessage(id="u1", content=TextContent(" \n")))
+    first, last = (UserMessage(id=each, content=TextContent(blank)) for each in ("u1", "u2"))
+    messages, drops = encoded(first, message(answer(*text(0, "a"))), last)
+
+    assert ["user", "assistant", "user"] == [each["role"] for each in messages]
+    sentence = "The user has sent a blank text, which cannot be passed on."
+    assert [[block("text", text=sentence)]] * 2 == [each["content"] for each in messages[::2]]
+    assert [(None, reason)] * 2 == drops
 
 
 def test_the_body_is_the_apps():

@@ -38,7 +38,7 @@ class AnthropicMessagesEncoder(EncoderBase):
     dialect: ClassVar[str] = "anthropic-messages"
     provider: ClassVar[str] = "anthropic"
     policy: ClassVar[Policy] = POLICY
-    marks_failures = True
+    refuses_blanks = marks_failures = True
     own_addresses: ClassVar[tuple[str, ...]] = ("file_",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
@@ -68,17 +68,9 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     # -- messages and blocks
 
-    def text_block(self, text: str) -> Item | None:
-        """Return a text; a blank one is refused."""
-        return super().text_block(text) if text.strip() or not text else None
-
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image or a document."""
         return media_block(media)
-
-    def user_item(self, blocks: list[Item]) -> Item:
-        """Return a message of the user."""
-        return {"role": "user", "content": blocks}
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""

@@ -37,7 +37,7 @@ class BedrockConverseEncoder(EncoderBase):
     dialect: ClassVar[str] = "bedrock-converse"
     provider: ClassVar[str] = "bedrock"
     policy: ClassVar[Policy] = POLICY
-    marks_failures = True
+    refuses_blanks = marks_failures = True
     own_addresses: ClassVar[tuple[str, ...]] = ("s3://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
@@ -60,9 +60,9 @@ class BedrockConverseEncoder(EncoderBase):
         _name_apart(messages)
         return {"messages": messages}
 
-    def text_block(self, text: str) -> Item | None:
-        """Return a text; a blank one is refused."""
-        return {"text": text} if text.strip() or not text else None
+    def text_block(self, text: str) -> Item:
+        """Return a text as a block."""
+        return {"text": text}
 
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, a document or a video."""
@@ -72,10 +72,6 @@ class BedrockConverseEncoder(EncoderBase):
         """Return content of a result, which cannot be audio (ToolResultContentBlock)."""
         block = self.content(content)
         return None if block is not None and "audio" in block else block
-
-    def user_item(self, blocks: list[Item]) -> Item:
-        """Return a message of the user."""
-        return {"role": "user", "content": blocks}
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
