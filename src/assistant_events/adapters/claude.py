@@ -9,7 +9,8 @@ from typing import Final
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.items import block_kind, items_of
+from assistant_events.adapters.encoder import EncoderBase
+from assistant_events.adapters.items import block_kind, items_of, last_number, number_of
 from assistant_events.history import Platforms
 from assistant_events.values import FinishReason
 
@@ -39,30 +40,60 @@ an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/
 ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 """“The final block in an assistant message cannot be `thinking`” (forgecode#2107, hermes-agent#16921)."""
 
+JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them is not sent; the later one is."
+"""Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
 
-def last_thoughts(
-    messages: Sequence[msg.Message], message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]]
+
+def refused_thoughts(
+    encoder: EncoderBase, message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]]
 ) -> dict[int, str]:
     """
-    Return the places of the thoughts with which an answer ends, and why they are left out.
+    Return the places of the thoughts that Claude refuses for what is not sent behind them, and why.
 
     Args:
-        messages: The conversation: an answer that was paused may end so, if another follows or nothing does.
+        encoder: Has the conversation: an answer that was paused may end with a thought, if another continues it.
 
         message: The answer.
 
         sent: Its parts that have a block in the request, with their places.
     """
-    ending: list[object] = []
-    for item in items_of(attrs.evolve(message, parts=tuple([part for _, part in sent])), "i", block_kind, "result"):
+    refused: dict[int, str] = {}
+    ending: list[int] = []  # thoughts with no other block behind them
+    latest: int | None = None
+    places = {id(message.parts[place]): place for place, _ in sent}
+    whole = attrs.evolve(message, parts=tuple([message.parts[place] for place, _ in sent]))
+    for item in items_of(whole, "i", block_kind, "result"):
         if item.kind == "reasoning":
-            ending += item.parts
+            before, latest = latest, number_of(item.parts[0].state, "i")
+            if ending and before is not None and latest is not None and latest > before + 1:
+                refused |= dict.fromkeys(ending, JOINS_THOUGHTS)
+                ending = []
+            ending += [places[id(part)] for part in item.parts]
         elif item.kind != "text" or any(part.text for part in item.parts):
             ending = []
-    if ending and message.finish_reason is FinishReason.PAUSE:
-        at = [each.id for each in messages].index(message.id)
-        ending = ending if any(isinstance(each, msg.UserMessage) for each in messages[at + 1 : at + 2]) else []
-    return {place: ENDS_WITH_THOUGHT for place, part in sent if any(part is each for each in ending)}
+    is_paused = message.finish_reason is FinishReason.PAUSE and latest in (None, last_number(message, "i"))
+    if ending and not (is_paused and _is_continued(encoder, whole)):
+        refused |= dict.fromkeys(ending, ENDS_WITH_THOUGHT)
+    return refused
 
 
-__all__ = ["ENDS_WITH_THOUGHT", "PLATFORMS", "last_thoughts"]
+def _is_continued(encoder: EncoderBase, message: msg.AssistantMessage) -> bool:
+    """Return whether what is sent behind a paused answer is of the model, or nothing is, so that the next answer is."""
+    if any(isinstance(part, msg.ToolPart) and encoder.needs_result(part) for part in message.parts):
+        return False
+    at = [each.id for each in encoder.messages].index(message.id)
+    for each in encoder.messages[at + 1 :]:
+        for kept in encoder.selected(each).messages:
+            if not isinstance(kept, msg.AssistantMessage):
+                return False
+            if any(_is_block(part) and encoder.unsendable(part) is None for part in kept.parts):
+                return True
+    return True
+
+
+def _is_block(part: msg.Part) -> bool:
+    """Return whether a part has a block with which an answer may end."""
+    return bool(part.text.strip()) if isinstance(part, msg.TextPart) else not isinstance(part, msg.ReasoningPart)
+
+
+__all__ = ["ENDS_WITH_THOUGHT", "JOINS_THOUGHTS", "PLATFORMS", "refused_thoughts"]

@@ -1,8 +1,8 @@
-"""Calls of the provider without a result in their answer: those whose result a later answer has, or the next one."""
+"""Calls of the provider and what names them: results in later answers, calls that their code has made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from assistant_events import messages as msg
@@ -17,11 +17,9 @@ def unanswered_calls(
     messages: Sequence[msg.Message],
     selected: Callable[[msg.Message], Selection],
     answered_id: Callable[[msg.Part], str | None],
-) -> dict[tuple[str, str], str]:
+) -> set[tuple[str, str]]:
     """
-    Return the calls of the provider that no answer answers, and the next one will not either.
-
-    By the ids of message and call, the id that the provider gave.
+    Return the ids of message and call of the calls of the provider that no answer answers, nor the next one will.
 
     Args:
         messages: The conversation.
@@ -38,14 +36,45 @@ def unanswered_calls(
         if call.provider_executed and not has_result(call)
     }
     if not pending:
-        return {}
+        return set()
     sent = [_sent_parts(selected(message)) for message in messages]
     answered = {answered_id(part) for parts in sent for part in parts}
     return {
-        call: given
-        for call, (at, given) in pending.items()
-        if given not in answered and not _is_awaited(messages, sent, at)
+        call for call, (at, given) in pending.items() if given not in answered and not _is_awaited(messages, sent, at)
     }
+
+
+def named_calls(
+    messages: Sequence[msg.Message],
+    selected: Callable[[msg.Message], Selection],
+    unsendable: Callable[[msg.Part], object],
+    named_ids: Callable[[msg.Part], Collection[str | None]],
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """
+    Return the calls of the provider that are sent, and that a part behind them names by the id that it gave.
+
+    By the ids of the message that names one and of the call, the ids of the message of the call and its own. Of calls
+    with one id the last one counts.
+
+    Args:
+        messages: The conversation.
+
+        selected: Returns what may be sent of a message.
+
+        unsendable: Returns why a call of the provider, which may be sent, has no block; `None` when it has one.
+
+        named_ids: Returns the ids of calls that a part names.
+    """
+    latest: dict[str, tuple[str, str]] = {}
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    if not any(call.provider_executed for message in messages for call in getattr(message, "tool_calls", ())):
+        return found
+    for message in messages:
+        for part in _sent_parts(selected(message)):
+            found |= {(message.id, given): latest[given] for given in named_ids(part) if given in latest}
+            if isinstance(part, msg.ToolPart) and part.provider_executed and unsendable(part) is None:
+                latest[wire_id(part) or part.call_id] = part.message_id, part.call_id
+    return found
 
 
 def _sent_parts(selection: Selection) -> list[msg.Part]:
@@ -71,4 +100,4 @@ def _is_awaited(messages: Sequence[msg.Message], sent: Sequence[Sequence[msg.Par
     return True
 
 
-__all__ = ["unanswered_calls"]
+__all__ = ["named_calls", "unanswered_calls"]

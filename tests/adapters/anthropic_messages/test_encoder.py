@@ -413,6 +413,10 @@ THOUGHTS_LAST = {
         ),
         ["text"],
     ),
+    "before a call without a name": (
+        answer(*text(0, "a"), H(1, "Hm"), S(1, "EqQB"), X(1), B(2, "tool_use", id="toolu_1", input={}), X(2)),
+        ["text"],
+    ),
     "of which a part comes late": (
         answer(*SIGNED[:1], *text(1, "a"), H(0, "m"), *SIGNED[1:]),
         ["thinking", "text"],
@@ -432,14 +436,62 @@ def test_a_thought_at_the_end(body, expected):
     assert ("thinking" in expected) is all("thought" not in reason for _, reason in drops)
 
 
-def test_a_pause_that_does_not_go_on():
-    """
-    A thought before a pause stays while the next answer may continue it, and not before a prompt.
-    """
-    paused = message(answer(*text(1, "a"), *SIGNED, stop_reason="pause_turn"))
-    messages, _ = encoded(USER, paused, UserMessage(id="u2", content="And?"))
+AFTER_A_PAUSE = {
+    "a prompt": ([], ["text", "text"]),
+    "an attempt that failed": ([stream(M(), E())], ["text", "text"]),
+    "an answer of blanks": ([answer(*text(0, " "))], ["text", "text"]),
+    "an answer": ([stream(M(), E()), answer(*text(0, "b"))], ["text", "thinking", "text", "text"]),
+    "another pause": (
+        [answer(*SIGNED, stop_reason="pause_turn"), answer(*text(0, "b"))],
+        ["text", "thinking", "thinking", "text", "text"],
+    ),
+}
 
-    assert ["text"] == [each["type"] for each in messages[1]["content"]]
+
+@pytest.mark.parametrize("name", AFTER_A_PAUSE)
+def test_a_pause_that_does_not_go_on(name):
+    """
+    A thought before a pause stays while an answer may continue it, and not where none with a block does.
+    """
+    later, expected = AFTER_A_PAUSE[name]
+    paused = message(answer(*text(1, "a"), *SIGNED, stop_reason="pause_turn"))
+    answers = [another(body, f"a{number}") for number, body in enumerate(later, 2)]
+    messages, _ = encoded(USER, paused, *answers, UserMessage(id="u2", content="And?"))
+
+    assert expected == [each["type"] for item in messages[1:] for each in item["content"]]
+
+
+def test_a_thought_before_the_result_of_a_paused_answer():
+    """
+    The message of the user follows it, so that it would be the last block of the answer.
+    """
+    paused = message(answer(*tool(1), *SIGNED, stop_reason="pause_turn"))
+    called = fold([paused.tool_calls[0].succeed("1")], start=Transcript(messages=(USER, paused)))
+    messages, _ = encoded(*called)
+
+    assert ["text", "tool_use", "tool_result"] == [each["type"] for item in messages for each in item["content"]]
+
+
+JOINED = {
+    "by a call that nothing answers": (
+        [*SIGNED, *tool(1, **SERVER), H(2, "So"), S(2, "MA=="), X(2), *text(3, "a")],
+        ["So"],
+    ),
+    "by an empty text": ([*SIGNED, *text(1, ""), H(2, "So"), S(2, "MA=="), X(2), *text(3, "a")], ["So"]),
+    "by the model": ([*SIGNED, H(1, "So"), S(1, "MA=="), X(1), *text(2, "a")], ["Hm", "So"]),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_two_thoughts(name):
+    """
+    Claude refuses two thoughts between which something is left out; those that it made so stay.
+    """
+    blocks, expected = JOINED[name]
+    [_, sent], drops = encoded(USER, message(answer(*blocks)))
+
+    assert [*expected, "a"] == [each.get("thinking", each.get("text")) for each in sent["content"]]
+    assert (len(expected) < 2) is ("Claude refuses two thoughts" in str(drops))
 
 
 def test_own_thoughts_at_the_end_of_an_imitator():
@@ -1012,6 +1064,43 @@ def test_the_caller_of_an_answered_call_of_code():
     assert [(0, "unanswered"), (1, "unplaced")] == [(drop.part, str(drop.reason)) for drop in request.drops]
 
 
+ADVISED = {"tool_use_id": "srvtoolu_1", "content": {"type": "advisor_result", "text": "Do."}}
+PAUSED = {
+    "advisor": answer(
+        *text(0, "a"), *tool(1, "srvtoolu_1", "advisor", "{}", "server_tool_use"), stop_reason="pause_turn"
+    ),
+    "search": answer(*text(0, "a"), *tool(1, **SERVER), stop_reason="pause_turn"),
+    "text": answer(*text(0, "a"), stop_reason="pause_turn"),
+    "call without a name": answer(
+        *text(0, "a"), B(1, "server_tool_use", id="srvtoolu_1", input={}), X(1), stop_reason="pause_turn"
+    ),
+}
+COMPACTED = (B(0, "compaction", content=None), D(0, "compaction_delta", **SUMMARY), X(0))
+WITHOUT_CALLS = {
+    "of an advisor that is not declared": ("advisor", [B(0, "advisor_tool_result", **ADVISED), X(0)], ["text", "text"]),
+    "behind a compaction": ("search", [*COMPACTED, *result(1, content=SEARCH)], ["compaction", "text"]),
+    "of another call": ("text", result(0, content=SEARCH), ["text", "text"]),
+    "of a call without a name": ("call without a name", result(0, content=SEARCH), ["text", "text"]),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_CALLS)
+def test_a_result_without_its_call(name):
+    """
+    The service answers 400 to a result whose call is not in the request: it is left out, and reported.
+    """
+    before, blocks, expected = WITHOUT_CALLS[name]
+    later = another(answer(*blocks, *text(2, "b")))
+    request = DIALECT.encoder([USER, message(PAUSED[before]), later, AND], {"model": MODEL})
+    [sent] = [each["content"] for each in request.body["messages"] if each["role"] == "assistant"]
+
+    assert expected == [each["type"] for each in sent]
+    place = len(later.parts) - 2
+    assert [(place, "unplaced", True)] == [
+        (drop.part, str(drop.reason), drop.whole) for drop in request.drops if drop.message_id == "a2"
+    ]
+
+
 def test_an_advisor_beside_other_tools():
     """
     A tool of the app does not declare it.
@@ -1048,6 +1137,46 @@ def test_one_search_in_two_answers():
     call, found, _ = messages[3]["content"]
 
     assert "srvtoolu_1_2" == call["id"] == found["tool_use_id"]
+
+
+def test_results_of_renamed_calls_in_later_answers():
+    """
+    A result that came with a later answer has the new id of its call, also where two calls had one.
+    """
+    answers = []
+    for number, name in enumerate(("srv.1", "srvtoolu_1", "srvtoolu_1")):
+        open_call = answer(
+            *text(0, "a"), *tool(1, name, "web_search", "{}", "server_tool_use"), stop_reason="pause_turn"
+        )
+        answers += [
+            another(open_call, f"a{number}"),
+            another(answer(*result(0, name, SEARCH), *text(1, "b")), f"b{number}"),
+        ]
+    messages, drops = encoded(USER, *answers)
+    [_, sent] = messages
+
+    blocks = [each for each in sent["content"] if each["type"] != "text"]
+    assert ["srv_1", "srvtoolu_1", "srvtoolu_1_2"] == [each["id"] for each in blocks[::2]]
+    assert ["srv_1", "srvtoolu_1", "srvtoolu_1_2"] == [each["tool_use_id"] for each in blocks[1::2]]
+    assert [] == drops
+
+
+def test_callers_that_were_renamed():
+    """
+    A call that code has made names the code by its new id, and so does a result.
+    """
+    caller = {"type": "code_execution_20250825", "tool_id": "srv.1"}
+    body = answer(
+        *tool(0, "srv.1", "code_execution", "{}", "server_tool_use"),
+        *tool(1, "srvtoolu_2", "web_search", "{}", "server_tool_use", caller=caller),
+        *result(2, "srvtoolu_2", SEARCH, caller=caller),
+        *tool(3, "toolu_1", caller=caller),
+        stop_reason="tool_use",
+    )
+    [_, sent, _], drops = encoded(USER, message(body))
+
+    assert ["srv_1"] * 3 == [each["caller"]["tool_id"] for each in sent["content"][1:]]
+    assert [(2, "no-answer")] == drops
 
 
 def test_a_search_that_a_pause_leaves_open():

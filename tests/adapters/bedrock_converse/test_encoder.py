@@ -123,6 +123,39 @@ def test_a_thought_before_a_call_that_is_sent_as_text():
     assert "reasoningContent" not in str(messages)
 
 
+@pytest.mark.parametrize("raw", [{"SDK_UNKNOWN_MEMBER": {"name": "hologram"}}, {"toolUse": {"input": {}}}])
+def test_a_thought_before_a_block_that_is_not_sent(raw):
+    """
+    It would be the last block.
+    """
+    content, drops = sent(answer(*text(0, "a"), H(1, "Hm."), G(1, "EpwC"), X(1), B(2, **raw), X(2)))
+
+    assert [{"text": "a"}] == content
+    assert [1, 2] == [place for place, _ in drops]
+
+
+def test_two_thoughts_with_nothing_sent_between():
+    """
+    Claude refuses them: the later one is sent.
+    """
+    thoughts = [(H(at, f"Hm {at}"), G(at, "EpwC"), X(at)) for at in (0, 2)]
+    content, drops = sent(answer(*thoughts[0], *tool(1, **NOVA), *thoughts[1], *text(3, "So.")))
+
+    assert [{"reasoningContent": {"reasoningText": {"text": "Hm 2", "signature": "EpwC"}}}, {"text": "So."}] == content
+    assert [0, 1] == [place for place, _ in drops]
+
+
+def test_a_blank_prompt():
+    """
+    A sentence is in its place: a conversation begins with the user.
+    """
+    messages, drops = encoded(UserMessage(id="u1", content=TextContent(" ")), own(answer(*text(0, "a"))), NEXT)
+
+    assert [{"text": "The user has sent a blank text, which cannot be passed on."}] == messages[0]["content"]
+    assert ["user", "assistant", "user"] == [each["role"] for each in messages]
+    assert [(None, "unsupported")] == drops
+
+
 def test_c15_reasoning_without_a_signature():
     """
     It is not sent: some models refuse it, others repeat it.
@@ -283,12 +316,13 @@ def test_calls_without_tools():
     assert {(1, "reworded"), (1, "no-answer"), (2, "unplaced")} == set(drops)
 
 
-def test_a_raw_result_without_tools():
+@pytest.mark.parametrize("more", [{}, {"toolConfig": None}], ids=["with tools", "without tools"])
+def test_a_raw_result(more):
     """
-    A result whose call is not known is not sent either.
+    A result whose call is not known is refused: it is not sent.
     """
     raw = own(answer(*result(0, RAN, id="tooluse_0"), *text(1, "Hm.")))
-    messages, drops = encoded(USER, raw, toolConfig=None)
+    messages, drops = encoded(USER, raw, **more)
 
     assert [{"text": "Hm."}] == messages[1]["content"]
     assert [(0, "unplaced")] == drops

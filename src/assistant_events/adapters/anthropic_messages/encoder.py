@@ -16,11 +16,11 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import last_thoughts
+from assistant_events.adapters.claude import refused_thoughts
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
-from assistant_events.adapters.pending_results import unanswered_calls
+from assistant_events.adapters.pending_results import named_calls, unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
@@ -48,7 +48,10 @@ class AnthropicMessagesEncoder(EncoderBase):
         """Find the calls of the provider that nothing answers, and see whether a server wants thoughts."""
         mode = string(mapping(self.body, "thinking"), "type")
         self.longest_name = 128 if self._policy.signs(self.target) else None
+        self._has_advisor = any((string(each, "type") or "")[:7] == "advisor" for each in mappings(self.body, "tools"))
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
+        self._named = named_calls(self.messages, self.selected, self.unsendable, _named_ids)
+        self._known = {None, *(given for _, given in self._named)}
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
 
     # -- the request
@@ -78,6 +81,10 @@ class AnthropicMessagesEncoder(EncoderBase):
         for block in blocks:
             if not self._has_caller(block):
                 del block["caller"]
+            caller: Any = mapping(block, "caller")
+            for fields, key in ((block, "tool_use_id"), (caller, "tool_id")):
+                call = self._named.get((message.id, string(fields, key) or ""))
+                fields |= {key: self._ids[call]} if call in self._ids else {}
             inner: Any = mappings(block, "content")  # of a result
             for each in (block, *inner):
                 if cited := mappings(each, "citations"):  # "Extra inputs are not permitted" (langchain#32592)
@@ -101,14 +108,16 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; one without content is a failed one, which the service passes over."""
-        return words.is_summary(part.state.get("block"))
+        return words.is_summary(mapping(part.state, "block"))
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
-        """Return why a part has no block: an empty summary, an undeclared tool, a call that nothing answers."""
+        """Return why a part has no block: an empty summary, an undeclared tool, a call or result without the other."""
         match part:
             case msg.OpaquePart(state={"block": {"type": "compaction", "content": ""}}):
                 return DropReason.EMPTY  # null is a compaction that failed, an empty text is refused
-            case msg.ToolPart(name="advisor", provider_executed=True) if not self._declares("advisor"):
+            case msg.OpaquePart() if not mapping(part.state, "block") or _answered_id(part) not in self._known:
+                return DropReason.UNPLACED
+            case msg.ToolPart(name="advisor", provider_executed=True) if not self._has_advisor:
                 return DropReason.UNPLACED
             case msg.ToolPart(provider_executed=True) if (part.message_id, part.call_id) in self._unanswered:
                 return DropReason.UNANSWERED
@@ -120,10 +129,9 @@ class AnthropicMessagesEncoder(EncoderBase):
     ) -> Mapping[int, DropReason | str]:
         """Return the texts of a message of blanks, which is refused, and what a replaced model has left behind."""
         last = max([place for place, part in parts if _block_type(part) == "fallback"], default=0)
-        reason = words.REPLACED.message
-        replaced = {place: reason for place, part in parts if place < last and not _outlives_model(part)}
+        replaced = {at: words.REPLACED.message for at, part in parts if at < last and not _outlives_model(part)}
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
-        replaced |= last_thoughts(self.messages, message, sent) if self._policy.signs(self.target) else {}
+        replaced |= refused_thoughts(self, message, sent) if self._policy.signs(self.target) else {}
         sent = [each for each in sent if each[0] not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}
@@ -134,10 +142,7 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def _has_caller(self, fields: Mapping[str, Any]) -> bool:
         """Return whether the call is sent from whose code another was made, if any: else the service answers 400."""
-        return string(mapping(fields, "caller"), "tool_id") not in self._unanswered.values()
-
-    def _declares(self, tool: str) -> bool:
-        return any((string(each, "type") or "").startswith(tool) for each in mappings(self.body, "tools"))
+        return string(mapping(fields, "caller"), "tool_id") in self._known
 
 
 def _outlives_model(part: msg.Part) -> bool:
@@ -149,6 +154,12 @@ def _outlives_model(part: msg.Part) -> bool:
 
 def _answered_id(part: msg.Part) -> str | None:
     return string(mapping(part.state, "block"), "tool_use_id")
+
+
+def _named_ids(part: msg.Part) -> list[str | None]:
+    """Return the ids of calls of the provider that a part names: that it answers, whose code has made it."""
+    fields = (part.state, getattr(part, "result_state", part.state), mapping(part.state, "block"))
+    return [_answered_id(part), *(string(mapping(each, "caller"), "tool_id") for each in fields)]
 
 
 def _block_type(part: msg.Part) -> object:

@@ -95,10 +95,9 @@ def is_sealed(key: str) -> bool:
     return key.startswith("encrypted_")
 
 
-def is_summary(block: object) -> bool:
+def is_summary(block: Fields) -> bool:
     """Return whether a block is a compaction with content, which sums up all that is before it."""
-    fields = mapping({"block": block}, "block")
-    return string(fields, "type") == "compaction" and bool(fields.get("content"))
+    return string(block, "type") == "compaction" and bool(block.get("content"))
 
 
 def result_error(content: object, *, is_error: bool) -> ErrorInfo | None:

@@ -17,14 +17,15 @@ from assistant_events.adapters.bedrock_converse.blocks import media_block, write
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import last_thoughts
+from assistant_events.adapters.claude import refused_thoughts
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
-_OF_TOOLS = frozenset({"toolUse", "toolResult"})
+_REFUSED = frozenset({"toolUse", "toolResult", words.UNKNOWN_MEMBER})
+"""Keys of raw blocks that are refused: a call without a name, a result without its call, of others the name alone."""
 
 
 class BedrockConverseEncoder(EncoderBase):
@@ -75,7 +76,7 @@ class BedrockConverseEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = [block for block in content_blocks(message, "i", write_block) if words.UNKNOWN_MEMBER not in block]
+        blocks = content_blocks(message, "i", write_block)
         for result in [block["toolResult"] for block in blocks if "toolResult" in block]:
             if string(result, "status") == "error" and not result["content"]:
                 result["content"] = [{"text": CALL_FAILED}]
@@ -98,7 +99,7 @@ class BedrockConverseEncoder(EncoderBase):
                 return DropReason.UNSUPPORTED  # "only if the role is user" (Message.content)
             case msg.ToolPart(provider_executed=True) if not self._has_tools:
                 return DropReason.UNPLACED
-            case msg.OpaquePart() if not self._has_tools and mapping(part.state, "block").keys() & _OF_TOOLS:
+            case msg.OpaquePart() if not (block := mapping(part.state, "block")) or block.keys() & _REFUSED:
                 return DropReason.UNPLACED
             case msg.ToolPart(provider_executed=True) if not has_result(part):
                 return DropReason.UNANSWERED
@@ -114,12 +115,12 @@ class BedrockConverseEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return the thoughts with which an answer of Claude ends."""
+        """Return the thoughts of an answer of Claude that it refuses for what is not sent behind them."""
         if "anthropic" not in self.model_of(self.body):
             return {}
         refused = self.refused_calls(message, parts)
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return last_thoughts(self.messages, message, sent)
+        return refused_thoughts(self, message, sent)
 
     @property
     def _has_tools(self) -> bool:
