@@ -207,7 +207,8 @@ class DecoderBase(FrameReader):
             self.on_payloads(self._framing.close())
         self.closed = True
         if not self.terminal:
-            self._give_up(error)
+            is_cut = self._framing.checksums and not self._framing.idle  # within a frame whose length is known
+            self._give_up(self.interruption() if is_cut and error is None else error)
         return self._taken()
 
     @final

@@ -103,6 +103,16 @@ def test_an_error_of_the_stream():
     assert ("provider", "c", "no") == (error.kind, error.code, error.message)
 
 
+def test_a_body_that_ends_within_its_last_frame():
+    """
+    A stream that lacks the last event has ended, and one that lacks a byte of it was cut.
+    """
+    ended, cut = chunks(*HELLO[:-1]), chunks(*HELLO)[:-1]
+
+    assert "completed" == message(ended, framing=AwsEventStream).status
+    assert "interrupted" == message(cut, framing=AwsEventStream).error.kind
+
+
 def test_a_damaged_frame_fails_the_step():
     """
     A wrong checksum is a note and the end: what came before is kept, and nothing after it is read.

@@ -182,6 +182,20 @@ def test_c8_metadata_is_missing():
     assert "interrupted" == message(stream(M, *text(0, "Hello"), U())).error.kind
 
 
+@pytest.mark.parametrize("missing", ["nothing but a byte", "all but a byte", "the payload"])
+def test_c14_a_body_that_ends_within_the_metadata(missing):
+    """
+    The stream was cut, although the stop reason has come: its counts are not known.
+    """
+    head = len(stream(M, *text(0, "Hello"), K()))
+    body = stream(M, *text(0, "Hello"), K(), U())
+    end = {"nothing but a byte": len(body) - 1, "all but a byte": head + 1, "the payload": head + 60}[missing]
+    found = message(body[:end])
+
+    assert ("failed", "interrupted", True) == (found.status, found.error.kind, found.error.retryable)
+    assert ("Hello", None) == (found.text, found.usage)
+
+
 def test_c9_an_exception_after_text():
     """
     The text is kept as incomplete, and the error has the name of the exception.
