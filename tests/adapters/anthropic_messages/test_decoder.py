@@ -787,6 +787,23 @@ def test_fields_of_deltas(field):
     assert "Hm" == decoder.message.parts[0].text
 
 
+def test_fields_beside_the_text_of_a_raw_block():
+    """
+    What a delta has beside the text of an unknown block is kept raw, and what a compaction has is a field of it.
+    """
+    body = answer(
+        *(B(0, "connector_text", connector_text=""), D(0, "connector_text_delta", connector_text="a", source="s")),
+        *(D(0, "connector_text_delta", connector_text="b", estimated_tokens=3), X(0)),
+        *(B(1, "compaction", content=""), D(1, "compaction_delta", content="Sum", encrypted_content="EqQB"), X(1)),
+    )
+    connector, compaction = [thaw(part.state) for part in message(body).parts]
+
+    assert {"type": "connector_text", "connector_text": "ab"} == connector["block"]
+    assert [{"type": "connector_text_delta", "source": "s"}] == connector["deltas"]
+    assert {"type": "compaction", "content": "Sum", "encrypted_content": "EqQB"} == compaction["block"]
+    assert "deltas" not in compaction
+
+
 def test_a_citation_of_nothing():
     """
     It is not a source, and one that is not an object is kept raw.

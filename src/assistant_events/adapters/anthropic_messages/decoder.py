@@ -289,9 +289,10 @@ class AnthropicMessagesDecoder(DecoderBase):
         text = string(delta, field)
         if text is not None and field in ("text", "thinking", *block.fields):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
-        elif block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
+            delta = others(delta, {field, "estimated_tokens"})
+        if block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
             self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
-        elif kind != "citations_delta" or delta.get("citation"):
+        elif delta != {"type": kind} and (kind != "citations_delta" or delta.get("citation")):
             self.note("unknown-delta", "a delta of an unknown type was kept raw")
             if block.role == "result":  # it was recorded whole, at its start
                 self.recorder.begin(block, "opaque")

@@ -42,11 +42,7 @@ class AnthropicMessagesEmitter(BlockEmitter):
         facts, usage = _facts(message), _usage(message)
         if message.error is None or usage or facts:
             delta = {key: facts.pop(key) for key in _OF_DELTA if key in facts}
-            stop = {
-                "stop_reason": _stop_reason(message),
-                "stop_sequence": None,
-                **delta,
-            }
+            stop = {"stop_reason": _stop_reason(message), "stop_sequence": None, **delta}
             counts = usage or {"output_tokens": 0}
             self.write({"type": "message_delta", "delta": stop, "usage": counts, **facts})
         if message.error is None:
