@@ -80,6 +80,14 @@ SAMPLES = {
         *[D(0, "connector_text_delta", connector_text=words) for words in ("It went ", "on and on")],
         *(S(0, "EqQB"), X(0)),
     ),
+    "fields of deltas": answer(
+        *(B(0, "thinking", thinking="", signature=""), D(0, "thinking_delta", thinking="Hm", logprob=-1.5)),
+        *(D(0, "signature_delta", signature="EqQB", key="k1"), X(0)),
+        *(B(1, "text", text=""), D(1, "text_delta", text="It is", source="s"), T(1, " so.")),
+        *(D(1, "citations_delta", citation=CITED, rank=2), X(1)),
+        *(B(2, "tool_use", id="toolu_1", name="f", input={}), D(2, "input_json_delta", partial_json="{}", at=7), X(2)),
+        stop_reason="tool_use",
+    ),
     "fallback without a stop": answer(B(0, "fallback", to={"model": "b"}), *text(1, "Hello")),
     "fallback behind a call": answer(*tool(0), B(1, "fallback", to={"model": "b"}), X(1), *text(2, "Hello")),
     "fallback": answer(

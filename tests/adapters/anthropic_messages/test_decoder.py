@@ -774,17 +774,32 @@ def test_the_counts_of_vertex():
     assert ([], 10) == (decoder.notes, decoder.message.usage.input_tokens)
 
 
-@pytest.mark.parametrize("field", ["estimated_tokens", "logprob"])
-def test_fields_of_deltas(field):
+def test_fields_of_deltas():
     """
-    A field that is not known is a note; the estimate of tokens is left out.
+    A field that is not known is kept raw with its part, beside what the delta adds.
+    """
+    thought, text_, call = message(SAMPLES["fields of deltas"]).parts
+
+    assert ("Hm", "EqQB") == (thought.text, thought.state["signature"])
+    assert [{"type": "thinking_delta", "logprob": -1.5}, {"type": "signature_delta", "key": "k1"}] == thaw(
+        thought.state["deltas"]
+    )
+    assert ("It is so.", [CITED]) == (text_.text, thaw(text_.state["citations"]))
+    assert [{"type": "text_delta", "source": "s"}, {"type": "citations_delta", "rank": 2}] == thaw(
+        text_.state["deltas"]
+    )
+    assert ({}, [{"type": "input_json_delta", "at": 7}]) == (call.arguments, thaw(call.state["deltas"]))
+
+
+def test_the_estimate_of_tokens():
+    """
+    It is left out, without a note.
     """
     decoder = DIALECT.decoder("a1")
-    decoder.feed(stream(M(), B(0, "thinking", thinking=""), D(0, "thinking_delta", thinking="Hm", **{field: 3})))
+    decoder.feed(stream(M(), B(0, "thinking", thinking=""), D(0, "thinking_delta", thinking="Hm", estimated_tokens=3)))
 
-    assert [] == [note.code for note in decoder.notes if field == "estimated_tokens"]
-    assert (field == "logprob") == ("unknown-field" in [note.code for note in decoder.notes])
-    assert "Hm" == decoder.message.parts[0].text
+    assert ([], "Hm") == (decoder.notes, decoder.message.parts[0].text)
+    assert "deltas" not in decoder.message.parts[0].state
 
 
 def test_fields_beside_the_text_of_a_raw_block():

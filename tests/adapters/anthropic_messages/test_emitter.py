@@ -21,7 +21,7 @@ from .samples import CITED, SAMPLES
 UNSAID = {"call without a name", "delta before the message"}
 """Samples with a part that cannot be written, or with an id that comes behind the start."""
 
-NO_DOCUMENT = {*UNSAID, "overlapping thoughts", "unknown block", "input that was cut"}
+NO_DOCUMENT = {*UNSAID, "overlapping thoughts", "unknown block", "fields of deltas", "input that was cut"}
 """Samples with what only a stream can say: overlap, deltas, an input that is no object."""
 
 

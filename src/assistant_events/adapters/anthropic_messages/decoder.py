@@ -270,29 +270,30 @@ class AnthropicMessagesDecoder(DecoderBase):
             self._on_raw_delta(block, field, delta)
         elif role:
             self._add(block, string(delta, field) or "")
-            if len(delta) == 2:
+            if len(delta) == 2 and field in delta:
                 self.offer_fast_path(event, _PATHS[role][1], self.recorder.open_of(block), kind=kind)
-            elif others(delta, {"type", "estimated_tokens", field}):
-                self.note("unknown-field", "a field of a delta was left out")
+            else:
+                self._on_raw_delta(block, "", others(delta, {field, "estimated_tokens"}))
         elif kind == "signature_delta":
             self.recorder.keep(block, others({"signature": string(delta, "signature") or None}))  # not an empty one
+            self._on_raw_delta(block, "", others(delta, {"signature"}))
         elif kind == "citations_delta" and (citation := mapping(delta, "citation")):
             self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
+            self._on_raw_delta(block, "", others(delta, {"citation"}))
         else:
             self._on_raw_delta(block, "", delta)
 
     def _on_raw_delta(self, block: _Block, field: str, delta: Fields) -> None:
         """Put a delta into a block that is kept raw: text to its text, in place of its fields, or beside them."""
         kind = string(delta, "type")
-        if kind == f"{block.kind}_delta":  # its own, such as connector_text_delta
+        if block.role == "opaque" and kind == f"{block.kind}_delta":  # its own, such as connector_text_delta
             field = next((key for key in delta if key != "type" and isinstance(block.fields.get(key), str)), field)
-        text = string(delta, field)
-        if text is not None and field in ("text", "thinking", *block.fields):
+        if (text := string(delta, field)) is not None and field in ("text", "thinking", *block.fields):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
             delta = others(delta, {field, "estimated_tokens"})
         if block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
             self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
-        elif delta != {"type": kind} and (kind != "citations_delta" or delta.get("citation")):
+        elif said(delta) != {"type": kind}:
             self.note("unknown-delta", "a delta of an unknown type was kept raw")
             if block.role == "result":  # it was recorded whole, at its start
                 self.recorder.begin(block, "opaque")
