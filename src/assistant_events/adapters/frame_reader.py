@@ -333,7 +333,7 @@ class FrameReader(ABC):
                 self._report_skipped(fast)
 
     def _report_skipped(self, fast: DeltaFastPath) -> None:
-        payload = fast.last_payload()
+        payload = fast.last_payload() if self.delta_frames.counts else None
         counted = {} if payload is None else self.delta_frames.counted_in(read_json(payload, max_depth=None))
         try:
             self.on_skipped(counted)

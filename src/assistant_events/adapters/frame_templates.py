@@ -144,6 +144,11 @@ class DeltaFrames:
                 kind = type(value).__name__
                 yield place, _UNIQUE.get(kind, kind) if key == self.unique else kind
 
+    @property
+    def counts(self) -> bool:
+        """Whether frames have counted fields."""
+        return bool(self.counted or self.unique)
+
     def counted_in(self, event: Fields) -> Fields:
         """Return the counted fields of a frame."""
         fields = self._within(event)

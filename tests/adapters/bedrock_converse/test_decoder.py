@@ -598,6 +598,25 @@ def test_deltas_take_the_fast_path():
     assert "".join(pieces) == decoder.message.text
 
 
+def test_a_signature_leaves_what_was_learned():
+    """
+    Of each thought the first delta is decoded in full, and of all of them two more, from which is learned.
+    """
+    read = []
+
+    class Reading(DIALECT.decoder):
+        def on_event(self, event):
+            read.append(event)
+            super().on_event(event)
+
+    deltas = [f"piece {at} " for at in range(10)]
+    thoughts = [event for at in range(40) for event in (*[H(at, each) for each in deltas], G(at, "EpwC"), X(at))]
+    found = fold(Reading("a1").feed(stream(M, *thoughts))).last
+
+    assert ["".join(deltas)] * 40 == [part.text for part in found.parts]
+    assert 42 == sum("'text'" in str(event) for event in read)
+
+
 # -- documents
 
 

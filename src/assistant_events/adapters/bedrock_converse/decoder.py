@@ -72,7 +72,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one event: an object whose only key is its type. Other keys may be beside it."""
-        kind = next((key for key in words.EVENTS if event.get(key) is not None), "")
+        kind = next((key for key in event if key in words.EVENTS and event[key] is not None), "")
         fields = mapping(event, kind)
         index = integer(fields, "contentBlockIndex")
         match kind:
@@ -236,8 +236,9 @@ class BedrockConverseDecoder(DecoderBase):
 
     def _on_reasoning(self, event: Fields | None, block: _Block, delta: Fields) -> None:
         text, redacted = string(delta, "text") or "", string(delta, "redactedContent")
-        self.recorder.reasoning(text, key=block)
-        self._offer(event, ("reasoningContent", "text"), block)
+        if text:
+            self.recorder.reasoning(text, key=block)
+            self._offer(event, ("reasoningContent", "text"), block)
         if redacted:
             self._begun(block).redacted.append(redacted)
         own = ("text", "redactedContent")
