@@ -336,6 +336,60 @@ def test_reasoning_of_another_provider():
     assert (0, "other-provider") in drops
 
 
+PLACES = {
+    "openai": {},
+    "azure": {},
+    "deepseek": {"reasoning_content": "So"},
+    "moonshot": {"reasoning_content": "So"},
+    "xai": {"reasoning_content": "So"},
+    "llama.cpp": {"reasoning_content": "So"},
+    "fireworks": {"reasoning_content": "So"},
+    "openrouter": {"reasoning": "So"},
+    "groq": {"reasoning": "So"},
+    "ollama": {"reasoning": "So"},
+    "together": {"reasoning": "So"},
+    "vllm": {"reasoning": "So"},
+    "mistral": {
+        "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "So"}]},
+            {"type": "text", "text": "Yes."},
+        ]
+    },
+    "somewhere": {},
+}
+
+
+@pytest.mark.parametrize(("provider", "expected"), PLACES.items(), ids=PLACES)
+@pytest.mark.parametrize("strip", [False, True])
+def test_reasoning_without_state(provider, expected, strip):
+    """
+    It is sent in the field of its server; a server that has none, or is not known, may refuse any.
+    """
+    given = of(answer(R("So"), T("Yes.")), provider)
+    bare = attrs.evolve(given, parts=[attrs.evolve(part, state={}) for part in given.parts])
+    request = DIALECT.encoder([USER, bare], {"model": MODEL}, provider=provider, strip=strip)
+
+    assert {"role": "assistant", "content": "Yes.", **expected} == request.body["messages"][1]
+    assert bool(expected) is not any(drop.whole and drop.part == 0 for drop in request.drops)
+
+
+MOVED = {
+    "details of OpenRouter": ("openrouter", SAMPLES["reasoning details"], {"reasoning": "Let me see"}),
+    "blocks of LiteLLM": ("litellm", SAMPLES["blocks of LiteLLM"], {"reasoning_content": "Let me seeand again"}),
+}
+
+
+@pytest.mark.parametrize(("provider", "body", "expected"), MOVED.values(), ids=MOVED)
+def test_reasoning_of_another_model(provider, body, expected):
+    """
+    Without its signature a thought is text, in the field that its server has for that.
+    """
+    messages, drops = encoded(USER, of(body, provider), model="other", provider=provider)
+
+    assert {"role": "assistant", "content": "Yes.", **expected} == messages[1]
+    assert (0, "other-model") in drops
+
+
 @pytest.mark.parametrize(("provider", "filler"), [("deepseek", ""), ("moonshot", " ")])
 def test_reasoning_on_every_message(provider, filler):
     """
@@ -683,18 +737,33 @@ def test_stripped():
     assert [written()] == request.body["messages"][1]["tool_calls"]
 
 
-@pytest.mark.parametrize("name", ["reasoning details", "encrypted reasoning", "signed call"])
-def test_state_of_another_model(name):
+SIGNED = {"signature": "EqQBCkgIChABGAI"}
+SEAL = {"provider_specific_fields": {"thought_signature": "AVSoXO4lu90Bn7Ix"}}
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}], **SIGNED}
+FUNCTION = {"index": 0, "id": "call_00001", "function": {"name": "f", "arguments": "{}", **SEAL}}
+
+SIGNATURES = {
+    "reasoning details": ("openrouter", SAMPLES["reasoning details"]),
+    "encrypted reasoning": ("openrouter", SAMPLES["encrypted reasoning"]),
+    "signed call": ("openrouter", SAMPLES["signed call"]),
+    "call of LiteLLM": ("litellm", answer(J("{}", 0, "call_00001", "f", **SEAL))),
+    "function of LiteLLM": ("litellm", answer(D(tool_calls=[FUNCTION]))),
+    "thought of Mistral": ("mistral", answer(D(content=[THOUGHT]), T("Yes."))),
+}
+
+
+@pytest.mark.parametrize(("provider", "body"), SIGNATURES.values(), ids=SIGNATURES)
+def test_state_of_another_model(provider, body):
     """
     What one model has signed stays behind when another one is asked at the same server.
     """
-    answered = message(SAMPLES[name], request={"model": "maker/one"}, provider="openrouter")
-    [_, own, *_], _ = encoded(USER, answered, model="maker/one", provider="openrouter")
-    [_, moved, *_], drops = encoded(USER, answered, model="maker/two", provider="openrouter")
+    answered = message(body, request={"model": "maker/one"}, provider=provider)
+    [_, own, *_], _ = encoded(USER, answered, model="maker/one", provider=provider)
+    [_, moved, *_], drops = encoded(USER, answered, model="maker/two", provider=provider)
 
     assert any("signature" in str(own[key]) or "data" in str(own[key]) for key in own)
     assert not any("signature" in str(moved[key]) or "data" in str(moved[key]) for key in moved)
-    assert "other-model" in {reason for _, reason in drops}
+    assert "other-model" in {reason for place, reason in drops if place is not None}
 
 
 def test_annotations():
@@ -707,6 +776,27 @@ def test_annotations():
 
     assert [{"type": "file", "file": {"hash": "0a1b2c3d"}}] == kept["annotations"]
     assert ({"role": "assistant", "content": "It is."}, [(0, "unplaced")]) == (bare, drops)
+
+
+UNPLACED = {
+    "details": ("groq", [R("Hm", "reasoning"), D(reasoning_details=[ENCRYPTED])], {"reasoning": "Hm"}),
+    "blocks": (
+        "deepseek",
+        [R("Hm"), D(thinking_blocks=[{"type": "thinking", "thinking": "Hm", "signature": "EqQB"}])],
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize(("provider", "chunks", "expected"), UNPLACED.values(), ids=UNPLACED)
+def test_state_without_a_place(provider, chunks, expected):
+    """
+    What a server sends and does not take back is left out, and reported.
+    """
+    found, drops = sent(answer(*chunks, T("Yes.")), provider)
+
+    assert [{"role": "assistant", "content": "Yes.", **expected}] == found
+    assert [(0, "unplaced")] == drops
 
 
 def test_an_image_of_the_answer():
@@ -753,6 +843,3 @@ def test_a_thought_of_mistral_for_another_model():
 
     assert "S" * 20 not in str(messages)
     assert (0, "other-model") in drops
-
-
-SIGNED = {"signature": "EqQBCkgIChABGAI"}

@@ -57,9 +57,10 @@ def write_part(part: msg.Part) -> dict[str, Any]:  # noqa: C901 - one arm for ea
         case msg.ReasoningPart():
             details = [*state.get("details", ())]
             if "detail" in state:
-                named = DETAIL_TEXTS.get(state["detail"].get("type"), "text")
-                details.insert(0, state["detail"] | ({named: part.text} if part.text or named == "thinking" else {}))
-            text = {field or REASONING[0]: part.text} if part.text and "detail" not in state else {}
+                own = DETAIL_TEXTS.get(state["detail"].get("type"), "text")
+                details.insert(0, state["detail"] | ({own: part.text} if part.text or own == "thinking" else {}))
+            named = field if field in REASONING else REASONING[0]
+            text = {named: part.text} if part.text and "detail" not in state else {}
             array = DETAILS[1] if field == DETAILS[1] else DETAILS[0]
             return {**text, **({array: details} if details else {})}
         case msg.ToolPart() if part.provider_executed:

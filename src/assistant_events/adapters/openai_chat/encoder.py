@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, ClassVar, Final
 
+import attrs
+
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
@@ -20,10 +22,10 @@ from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.media_urls import AUDIO, media_url
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_chat.assistant_message import write_message
+from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile
 from assistant_events.history import DropReason, Policy
-from assistant_events.values import Content, MediaContent, thaw
+from assistant_events.values import Content, MediaContent, State, thaw
 
 _SENT: Final = frozenset({"role", "content", "refusal", "audio", "tool_calls", "function_call", *words.RETURNED})
 
@@ -86,9 +88,7 @@ class OpenAIChatEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, without fields that its server does not take back."""
-        item, taken = write_message(message.parts), self._profile.fields
-        if taken is not None:
-            item = {key: value for key, value in item.items() if key in _SENT | taken}
+        item = self._taken(write_message([self._placed(part) for part in message.parts]))
         ident = string(mapping(item, "audio"), "id")
         if item.pop("audio", None) is not None and ident is not None:
             item["audio"] = {"id": ident}
@@ -109,15 +109,28 @@ class OpenAIChatEncoder(EncoderBase):
         return {"role": "tool", "tool_call_id": wire_id(call), "content": text}
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
-        """Return why a part has no place: the server has run it itself, or refuses a call without a name."""
+        """Return why a part has no place: a call that the server has run, or without a name, a thought of no field."""
         is_run = isinstance(part, msg.ToolPart) and part.provider_executed
         is_nameless = isinstance(part, msg.OpaquePart) and "arguments" in part.state
-        return DropReason.UNPLACED if is_run or is_nameless else super().unsendable(part)
+        is_unplaced = isinstance(part, msg.ReasoningPart) and self._profile.fields is None and not part.state
+        return DropReason.UNPLACED if is_run or is_nameless or is_unplaced else super().unsendable(part)
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""
+        written = write_part(self._placed(part))
+        return self._taken(written) == written
+
+    def _placed(self, part: msg.Part) -> msg.Part:
+        """Return a part, a reasoning in a field that its server takes."""
+        taken, field = self._profile.fields, part.state.get("field")
+        if not taken or not isinstance(part, msg.ReasoningPart) or field in taken or "detail" in part.state:
+            return part
+        return attrs.evolve(part, state=State({**part.state, "field": taken[0]}))
+
+    def _taken(self, item: Item) -> Item:
+        """Return the fields that the server takes."""
         taken = self._profile.fields
-        return "annotations" not in part.state or taken is None or "annotations" in taken
+        return item if taken is None else {key: value for key, value in item.items() if key in _SENT.union(taken)}
 
 
 def _bridged(items: list[Item], text: str) -> Iterator[Item]:

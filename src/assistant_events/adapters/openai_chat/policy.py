@@ -27,7 +27,7 @@ POLICY: Final = Policy(
         provider_call=Treatment.LEFT_OUT,
         opaque=Treatment.LEFT_OUT,
     ),
-    model_bound_keys=frozenset({"detail", "details", "extra_content", "thought"}),
+    model_bound_keys=names("detail details extra_content function provider_specific_fields signature thought"),
     source=(
         "Manuals of DeepSeek, Moonshot and OpenRouter (2026-10): reasoning returns to the server that sent it, in the "
         "field it came in; signatures and encrypted reasoning are read by the model that made them alone."
@@ -40,8 +40,11 @@ POLICY: Final = Policy(
 class Profile:
     """What a server takes back."""
 
-    fields: frozenset[str] | None = attrs.field(default=None, converter=attrs.converters.optional(names))
-    """Fields of an answer beside text, refusal, audio and calls; `None` when not known: those that it sent."""
+    fields: tuple[str, ...] | None = None
+    """
+    Fields of an answer beside text, refusal, audio and calls; `None` when not known: those that it sent. The first has
+    a reasoning that came in none of them.
+    """
 
     always: tuple[tuple[str, str], ...] = ()
     """A field of each answer when one has it, or the model thinks, and its text where there was none."""
@@ -65,18 +68,18 @@ THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner)|kimi-(k2\.|k[3-9]|.*thin
 PROFILES: Final = by_word(
     {
         # ids: "maximum length 40", later 64; names: "does not match pattern '^[a-zA-Z0-9_-]+$'"
-        Profile(fields="", fit_call_id=partial(shortened, longest=40), longest_name=64): "openai azure",
+        Profile(fields=(), fit_call_id=partial(shortened, longest=40), longest_name=64): "openai azure",
         # "The `reasoning_content` in the thinking mode must be passed back to the API."
-        Profile(fields="reasoning_content", always=(("reasoning_content", ""),)): "deepseek",
+        Profile(fields=("reasoning_content",), always=(("reasoning_content", ""),)): "deepseek",
         # An empty one is "missing" (earendil-works/pi#4178, theopenco/llmgateway#2093).
         # So is content: "message at position 2 with role 'assistant' must not be empty" (MoonshotAI/kimi-code#1985).
-        Profile(fields="reasoning_content", always=(("reasoning_content", " "),), no_content=" "): "moonshot",
-        Profile(fields="reasoning_content"): "xai llama.cpp fireworks",
-        Profile(fields="reasoning"): "groq ollama together",
-        Profile(fields="reasoning reasoning_content"): "vllm",
-        Profile(fields="reasoning reasoning_details annotations images"): "openrouter",
+        Profile(fields=("reasoning_content",), always=(("reasoning_content", " "),), no_content=" "): "moonshot",
+        Profile(fields=("reasoning_content",)): "xai llama.cpp fireworks",
+        Profile(fields=("reasoning",)): "groq ollama together",
+        Profile(fields=("reasoning", "reasoning_content")): "vllm",
+        Profile(fields=("reasoning", "reasoning_details", "annotations", "images")): "openrouter",
         # "Unexpected role 'user' after role 'tool'", code 3230 (zed#37021, datapizza-ai#98).
-        Profile(fields="", fit_call_id=nine_characters, after_results="I have the results."): "mistral",
+        Profile(fields=("thinking",), fit_call_id=nine_characters, after_results="I have the results."): "mistral",
     }
 )
 """By name of the provider."""
