@@ -32,8 +32,8 @@ class StreamedCalls:
         self._tools = tools
         self._free_texts = free_texts
         self._ids: list[str | None] = []
-        self._at: dict[int | None, int] = {}
-        """The numbers by their indexes, and that of the last call."""
+        self._at: dict[object, int] = {}
+        """The numbers by their indexes, by these with the ids, and that of the last call."""
 
         self._changing: set[int] = set()
         """Calls whose pieces have ids of their own."""
@@ -94,12 +94,15 @@ class StreamedCalls:
         """
         Return the number of the call of a piece: that of its index, or the last one where it has none.
 
+        A piece without a name is of the call that has its id, if there is one: calls at one index may come by turns.
         Another id at the same index is another call, as Ollama and others number all calls 0. Without a name it is so
         only behind a whole input: vLLM and Poolside have been seen with an id for each piece. Behind a whole input
         another name is another call, whatever its id, and so is any name behind a call without one, as Gemini's
         compatible endpoint numbers all calls 0, too.
         """
         call = self._at.get(index)
+        if ident is not None and not name:
+            call = self._at.get((index, ident), call)
         known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
         if call is not None and known:
             is_other = bool(text.strip()) and self._has_other_name(call, name)
@@ -108,12 +111,13 @@ class StreamedCalls:
             is_named = bool(name) and has_name
             is_other = is_named and (index is None or self._is_next(call, name, text))
         if call is None or is_other:
-            call = self._at[index] = self._at[None] = len(self._ids)
+            call = self._at[None] = len(self._ids)
             self._ids.append(ident)
         elif ident is not None and known is None:
             self._ids[call] = ident
             if has_name:
                 self._recorder.keep(call, {"id": ident})
+        self._at[index] = self._at[index, ident] = call
         return call
 
     def _input_of(self, call: int, text: str, *, may_wait: bool) -> str:

@@ -583,6 +583,18 @@ def test_a_name_in_every_piece():
     assert [call()] == parts(body)
 
 
+@pytest.mark.parametrize("index", [None, 0])
+def test_pieces_of_two_ids_by_turns(index):
+    """
+    A piece without a name belongs to the call of its id, where no index separates the calls.
+    """
+    heads = [J("", index, ident, name) for ident, name in (("a", "f"), ("b", "g"))]
+    pieces = [J(text, index, ident) for text, ident in (('{"x"', "a"), ('{"y"', "b"), (":1}", "a"), (":2}", "b"))]
+    found = message(answer(*heads, *pieces, finish_reason="tool_calls")).tool_calls
+
+    assert [("f", {"x": 1}), ("g", {"y": 2})] == [(call.name, call.arguments) for call in found]
+
+
 def test_an_id_for_each_piece():
     """
     A piece without a name continues the call of its index, whatever its id (poolsideai/pool#9, vllm#23522).
