@@ -235,7 +235,7 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     Fields *beside* it become its own.
     """
     message = string(document, "error")
-    error = mapping(document, "error") if message is None else {"message": message}
+    error = {"message": message} if message else mapping(document, "error")
     more = {key: document[key] for key in beside if string(document, key)}
     return {**error, **more} if error and more else error
 

@@ -181,6 +181,12 @@ def text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
+def text_or_blocks(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Return content blocks, of one `text_block` alone its text."""
+    # Any: plain JSON.
+    return blocks[0]["text"] if len(blocks) == 1 and blocks[0] == text_block(blocks[0].get("text", "")) else blocks
+
+
 def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return content blocks, in which adjacent ones of `text_block` are one."""
     # Any: plain JSON.
@@ -255,4 +261,5 @@ __all__ = [
     "piece_key",
     "results_behind",
     "text_block",
+    "text_or_blocks",
 ]

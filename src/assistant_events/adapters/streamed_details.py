@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, final
 
 from assistant_events.adapters.base import DecoderBase
@@ -16,20 +16,21 @@ class StreamedDetails:
     """
     The items of the reasoning of an answer, of which one is open.
 
-    One with text is a reasoning, with its other fields as `detail` in the state. One without text, such as an encrypted
-    one, is among the `details` of the reasoning that is open, if that names its array, or a reasoning of its own.
+    One with text is a reasoning, with its other fields as `detail` in the state, where a field with the text that is
+    not the usual one of its type is empty. One without text, such as an encrypted one, is among the `details` of the
+    reasoning that is open, if that names its array, or a reasoning of its own.
 
     Args:
         decoder: Its recorder gets the reasonings.
 
-        texts: Fields with the text of an item.
+        texts: Fields with the text of an item, by its type; the first is usual for other types.
 
         pieces: Fields whose pieces are joined; of others the last one counts.
 
         array: The array that a state need not name.
     """
 
-    def __init__(self, decoder: DecoderBase, texts: Collection[str], pieces: Collection[str], *, array: str) -> None:
+    def __init__(self, decoder: DecoderBase, texts: Mapping[str, str], pieces: Collection[str], *, array: str) -> None:
         self._recorder = decoder.recorder
         self._texts, self._pieces = texts, pieces
         self._array = array
@@ -37,13 +38,15 @@ class StreamedDetails:
 
     def text_field(self, piece: Fields) -> str:
         """Return the field with the text of a piece; empty when it has none."""
-        return next((name for name in self._texts if string(piece, name)), "")
+        return next((name for name in self._texts.values() if string(piece, name)), "")
 
     def add(self, array: str, piece: Fields) -> dict[str, Any] | None:
         """Record a piece, and return what it has beside its text where frames like this one only add text."""
         # Any: plain JSON.
-        text = string(piece, self.text_field(piece)) or ""
-        facts = filled(piece, self._texts)
+        field = self.text_field(piece)
+        text, facts = string(piece, field) or "", filled(piece, self._texts.values())
+        if field and field != self._texts.get(string(piece, "type") or "", next(iter(self._texts.values()))):
+            facts[field] = ""
         key, signature = piece_key(facts), string(facts, "signature")
         if text and signature and self._seal(array, key, facts, text):
             return None

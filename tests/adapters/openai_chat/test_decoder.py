@@ -463,6 +463,24 @@ def test_failures(body, kind, text, code):
     assert all(part.text in ("a", "He", "Hello") for part in failed.parts)
 
 
+@pytest.mark.parametrize("error", [None, {}, "", [], False], ids=repr)
+def test_an_empty_error_beside_an_answer(error):
+    """
+    A server that has the field in each chunk means no failure by it.
+    """
+    found = message(stream(D(content="Hel", chunk={"error": error}), T("lo"), {**F(), "error": error}, DONE))
+
+    assert (MessageStatus.COMPLETED, "Hello") == (found.status, found.text)
+
+
+@pytest.mark.parametrize("error", [{}, "", []], ids=repr)
+def test_an_empty_error_alone(error):
+    """
+    It is a failure without a word.
+    """
+    assert ErrorKind.PROVIDER == message(stream(T("a"), {"error": error}, DONE)).error.kind
+
+
 def test_a_reason_to_finish_before_an_error():
     """
     Both reasons of an answer that was cut by its length and then failed are kept.
@@ -845,6 +863,58 @@ def test_sources():
 
     assert (Citation(url="https://u.example", title="Title", start=0, end=5),) == text.citations
     assert "https://u.example" == text.state["annotations"][0]["url_citation"]["url"]
+
+
+SOURCE = {"type": "url_citation", "url_citation": {"url": "https://u.example"}}
+SOURCES = {
+    "before the text": ([D(annotations=[SOURCE]), T("Yes.")], [("text", "Yes.", 1)]),
+    "before the reasoning": (
+        [D(annotations=[SOURCE]), R("Hm"), D(annotations=[SOURCE]), R(" so."), T("Yes.")],
+        [("reasoning", "Hm so."), ("text", "Yes.", 2)],
+    ),
+    "between two texts": (
+        [T("No."), R("Hm"), D(annotations=[SOURCE]), T("Yes.")],
+        [("text", "No.", 0), ("reasoning", "Hm"), ("text", "Yes.", 1)],
+    ),
+    "in an item of a details array": (
+        [
+            D(reasoning_details=[{**TEXT_DETAIL, "text": "Hm"}]),
+            D(annotations=[SOURCE]),
+            D(reasoning_details=[{**TEXT_DETAIL, "text": " so."}]),
+            T("Yes."),
+        ],
+        [("reasoning", "Hm so."), ("text", "Yes.", 1)],
+    ),
+    "without a text": ([R("Hm"), D(annotations=[SOURCE])], [("reasoning", "Hm"), ("text", "", 1)]),
+}
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["whole", "cut"])
+@pytest.mark.parametrize(("chunks", "expected"), SOURCES.values(), ids=SOURCES)
+def test_sources_before_the_text(chunks, expected, ends):
+    """
+    They wait for the text, and end no reasoning.
+    """
+    found = message(answer(*chunks) if ends else stream(*chunks)).parts
+
+    assert expected == [
+        (each.type, each.text, *([len(each.citations)] if each.type == "text" else [])) for each in found
+    ]
+
+
+def test_tools_of_the_server_in_a_document():
+    """
+    Each item is a call, also without an index or with the same.
+    """
+    ran = [{"type": "python", "arguments": f'{{"a":{at}}}', "output": str(at)} for at in (1, 2)]
+    bodies = [
+        document(content="Yes.", executed_tools=[{**more, **each} for each in ran]) for more in ({}, {"index": 0})
+    ]
+
+    for found in map(message, bodies):
+        assert [({"a": at}, (TextContent(str(at)),)) for at in (1, 2)] == [
+            (call.arguments, call.output) for call in found.tool_calls
+        ]
 
 
 def test_a_tool_of_the_server():

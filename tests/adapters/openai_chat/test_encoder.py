@@ -140,6 +140,8 @@ def piece(kind, **more):
     return {"type": f"reasoning.{kind}", **more, "index": 0}
 
 
+OTHER_FIELDS = [("reasoning.new", "summary", "A"), ("reasoning.other", "text", "B"), ("reasoning.text", "summary", "C")]
+
 ITEMS = {
     "signatures of calls": (
         [
@@ -180,6 +182,10 @@ ITEMS = {
             for more in ({"text": "A"}, {"signature": "S1"}, {"text": "B"}, {"text": "C"}, {"signature": "S2"})
         ],
         [piece("text", text="A", signature="S1"), piece("text", text="BC", signature="S2")],
+    ),
+    "a text in a field that is not usual": (
+        [D(reasoning_details=[{"type": kind, "index": 0, field: text}]) for kind, field, text in OTHER_FIELDS],
+        [{"type": kind, "index": 0, field: text} for kind, field, text in OTHER_FIELDS],
     ),
     "a repeated signature": (
         [

@@ -11,13 +11,13 @@ calls, so the order between them is lost.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.encoded import Item
-from assistant_events.adapters.items import joined_pieces, joined_texts, text_block
+from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
@@ -27,25 +27,26 @@ from assistant_events.values.validators import NO_FIELDS
 _THOUGHTS: Final = {array: (kind, each) for kind, (array, each) in THOUGHTS.items()}
 
 
-def write_message(parts: Iterable[msg.Part]) -> Item:
-    """Return the message of parts, with each field that one of them needs, and `content` always."""
+def write_message(parts: Iterable[msg.Part], taken: Sequence[str] | None = None) -> Item:
+    """Return the message of parts, as `write_part`, with each field that one of them needs, and `content` always."""
     fields: dict[str, Any] = {"content": []}
     for part in parts:
-        for name, value in write_part(part).items():
+        for name, value in write_part(part, taken).items():
             new = [text_block(value)] if name == "content" and isinstance(value, str) else value
             fields[name] = fields[name] + new if name in fields and isinstance(new, (str, list)) else new
     if "reasoning_details" in fields:
         fields["reasoning_details"] = joined_pieces(fields["reasoning_details"], DETAIL_PIECES)
     blocks = joined_texts(fields["content"])
-    is_text = len(blocks) == 1 and blocks[0] == text_block(blocks[0].get("text", ""))
-    return {"role": "assistant", **fields, "content": blocks[0]["text"] if is_text else blocks or None}
+    return {"role": "assistant", **fields, "content": text_or_blocks(blocks) if blocks else None}
 
 
-def write_part(part: msg.Part) -> dict[str, Any]:  # noqa: C901 - one arm for each form
-    """Return the fields of a part alone; of a call without an index."""
+def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, Any]:  # noqa: C901 - an arm a form
+    """Return the fields of a part alone; of a call without an index. A reasoning is in one that is *taken*."""
     # Any: plain JSON.
     state = thaw(part.state)
     field = state.pop("field", None)
+    if taken and field not in taken and isinstance(part, msg.ReasoningPart) and "detail" not in state:
+        field = taken[0]
     match part:
         case msg.TextPart():
             annotations = {"annotations": state["annotations"]} if "annotations" in state else {}
@@ -57,7 +58,8 @@ def write_part(part: msg.Part) -> dict[str, Any]:  # noqa: C901 - one arm for ea
         case msg.ReasoningPart():
             details = [*state.get("details", ())]
             if "detail" in state:
-                own = DETAIL_TEXTS.get(state["detail"].get("type"), "text")
+                usual = DETAIL_TEXTS.get(state["detail"].get("type"), "text")
+                own = next((name for name in DETAIL_TEXTS.values() if name in state["detail"]), usual)
                 details.insert(0, state["detail"] | ({own: part.text} if part.text or own == "thinking" else {}))
             named = field if field in REASONING else REASONING[0]
             text = {named: part.text} if part.text and "detail" not in state else {}

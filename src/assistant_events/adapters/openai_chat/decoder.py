@@ -10,7 +10,8 @@ compatible servers, 2023-07 to 2026-10. What a chunk holds decides how it is rea
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import error_of
@@ -74,19 +75,20 @@ class OpenAIChatDecoder(DecoderBase):
         """Forget what was read: the answer begins again."""
         tools = [mapping(tool, "function") or mapping(tool, "custom") for tool in mappings(self.request, "tools")]
         self._calls = StreamedCalls(self, {string(tool, "name") or "" for tool in tools}, {"custom": "input"})
-        texts, pieces = words.DETAIL_TEXTS.values(), words.DETAIL_PIECES
-        self._details = StreamedDetails(self, texts, pieces, array=words.DETAILS[0])
+        self._details = StreamedDetails(self, words.DETAIL_TEXTS, words.DETAIL_PIECES, array=words.DETAILS[0])
         self._finish_reason: str | None = None
         self._given: FinishReason | None = None
         self._is_document = self._is_completion = self._has_refusal = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
         self._audio: dict[str, Any] = {}  # its state
+        self._sources: list[Fields] = []
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
         choices, error = mappings(event, "choices"), chunk_error(event)
-        failed = bool(error) or event.get("error") is not None
-        if not (choices or failed) and event.keys().isdisjoint(("choices", "usage", "id")):
+        fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
+        failed = bool(error or fault) or (fault is not None and not is_chunk)
+        if not (is_chunk or failed):
             if self.frame_name() == "error":
                 self._fail(event)
             elif string(event, "type") != "keepalive" and not event.keys() <= words.PADDING:
@@ -103,7 +105,10 @@ class OpenAIChatDecoder(DecoderBase):
             self._fail(error)
 
     def on_failing(self) -> None:
-        """Begin the calls that wait for the rest of their name."""
+        """Begin the calls that wait for the rest of their name, and a text for the sources that wait for one."""
+        if self._sources:
+            self.recorder.begin(None, "text")
+            self._keep_sources()
         self._calls.begin_waiting()
 
     def on_done(self) -> None:
@@ -169,7 +174,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""
         self._details.end()
-        self._calls.begin_waiting()
+        self.on_failing()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
         self._calls.end(is_cut=self._given in CUTS)
@@ -181,50 +186,32 @@ class OpenAIChatDecoder(DecoderBase):
         named, thought = (next(filter(delta.get, fields), "") for fields in (words.DETAILS, words.REASONING))
         details = mappings(delta, named)
         shown = "".join([string(each, self._details.text_field(each)) or "" for each in details])
+        hidden = words.REASONING if shown else ()
+        filled = [key for key, value in delta.items() if value and key in words.CONTENTS and key not in hidden]
+        if len(filled) != 1 or len(array(delta, filled[0])) > 1:
+            self._frame = None
         if shown and thought and delta[thought] != shown:
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
-        contents = {
-            key
-            for key, value in delta.items()
-            if value and key in words.CONTENTS and not (value == shown and key in words.REASONING)
-        }
-        if len(contents) != 1 or any(len(array(delta, key)) > 1 for key in contents):
             self._frame = None
         for item in details:
             self._on_detail(named, item)
-        for field in ("" if shown else thought, "content", "refusal"):
-            if text := string(delta, field) or string(mapping(delta, field), "content"):  # an object of any-llm
+        for field in filter(filled.__contains__, (thought, "refusal", *self._READERS)):
+            text = string(delta, field) or string(mapping(delta, field), "content")  # an object of any-llm
+            if text and field in (thought, "refusal", "content"):
                 self._on_text(field, text)
-        for field, read in (
-            ("content", self._on_content),
-            ("annotations", self._on_annotation),
-            ("executed_tools", self._on_executed),
-            ("images", self._on_image),
-        ):
-            for item in mappings(delta, field):
-                self._details.end()
-                read(item)
-        self._on_audio(mapping(delta, "audio"))
-        for at, item in enumerate(listed(delta, "tool_calls")):
-            item = {**item, "index": at} if self._is_document else item  # each is whole, and ids may be the same
-            self._offer_input(item, self._on_call(item))
-        if mapping(delta, "function_call"):
-            self._on_call({"type": "function_call", "index": -1, "function": delta["function_call"]})
+            elif read := self._READERS.get(field):
+                is_numbered = self._is_document and field in ("executed_tools", "tool_calls")
+                for at, item in enumerate(listed(delta, field)):
+                    if field != "annotations":
+                        self._details.end()
+                    # Of a document each is whole, and ids may be the same.
+                    read(self, {**item, "index": at} if is_numbered else item)
+            self._keep_sources()
 
     def _offer(self, path: Path, key: object, ident: object = None) -> None:
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
         if self._frame is not None:
             self.offer_fast_path(self._frame, path, self.recorder.open_of(key), kind=(path, ident))
-
-    def _offer_input(self, item: Fields, call: int) -> None:
-        """Offer the fast path to more pieces of a call, which most servers send without its id."""
-        ident, name = string(item, "id"), string(mapping(item, "function"), "name")
-        if not self._calls.continues(call, name):
-            return  # another one like it may be another call
-        self._offer(_ARGUMENTS, call, (ident, name))
-        if ident is not None and self._frame is not None:
-            opened, number = self.recorder.open_of(call), integer(item, "index")
-            self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, (None, None)), number=number)
 
     def _on_detail(self, field: str, piece: Fields) -> None:
         """Read a piece of an item of `reasoning_details` or `thinking_blocks`."""
@@ -243,10 +230,12 @@ class OpenAIChatDecoder(DecoderBase):
         add(text, key=key, state={} if field == "content" else {"field": field})
         self._offer(_COMPLETION if self._is_completion else (*_DELTA, field), key)
 
-    def _on_annotation(self, annotation: Fields) -> None:
-        """Read a source of the text, or a file that the server has parsed."""
-        self.recorder.begin(None, "text")
-        self.recorder.keep(None, {"annotations": [annotation]}, words.citations_of(annotation))
+    def _keep_sources(self) -> None:
+        """Keep the sources that wait, or files that the server has parsed, for the text that is open, if one is."""
+        if self._sources and getattr(self.recorder.open_of(None), "kind", None) == "text":
+            citations = [each for source in self._sources for each in words.citations_of(source)]
+            self.recorder.keep(None, {"annotations": self._sources}, citations)
+            self._sources = []
 
     def _on_content(self, item: Fields) -> None:
         """Read an item of content in an array, as Mistral and Databricks send it."""
@@ -281,14 +270,11 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_audio(self, audio: Fields) -> None:
         """Read a piece of audio; what is spoken is text beside it."""
-        if not audio:
-            return
         spoken = (string(mapping(self.step_details, "audio"), "transcript") or "") + (string(audio, "transcript") or "")
         self.learn_details({**audio, "transcript": spoken or None}, ("id", "data"), level="audio")
         self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
         data = base64_bytes(string(audio, "data"))
         if data:
-            self._details.end()
             kind = string(mapping(self.request, "audio"), "format") or "pcm16"
             self.recorder.media(data, f"audio/{kind}", key="audio", state=self._audio)
 
@@ -299,13 +285,27 @@ class OpenAIChatDecoder(DecoderBase):
         if url:
             self.recorder.end_media({}, data, None if data else url, media_type=media_type, key=object())
 
-    def _on_call(self, item: Fields) -> int:
-        """Read a piece of a call, and return the number of the call."""
+    def _on_call(self, item: Fields) -> None:
+        """Read a piece of a call; more of them, which most servers send without its id, may take the fast path."""
         function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
         more = others(function, ("name", "arguments", "input")) or None
-        item = {**item, "type": None if kind == "function" else kind, "function": more}
-        state = others(item, ("id", "index", "custom"))
-        self._details.end()
+        facts = {**item, "type": None if kind == "function" else kind, "function": more}
         index, ident, name = integer(item, "index"), string(item, "id"), string(function, "name")
         given = function.get("arguments", function.get("input"))
-        return self._calls.add(index, ident or None, name or None, given, state)
+        call = self._calls.add(index, ident or None, name or None, given, others(facts, ("id", "index", "custom")))
+        if self._frame is not None and self._calls.continues(call, name):  # else another one may be another call
+            self._offer(_ARGUMENTS, call, (ident, name))
+            if ident is not None:
+                opened = self.recorder.open_of(call)
+                self.offer_fast_path(None, _ARGUMENTS, opened, kind=(_ARGUMENTS, (None, None)), number=index)
+
+    # Any: the decoder.
+    _READERS: ClassVar[Mapping[str, Callable[[Any, Fields], object]]] = {
+        "content": _on_content,
+        "annotations": lambda self, item: self._sources.append(item),
+        "executed_tools": _on_executed,
+        "images": _on_image,
+        "audio": _on_audio,
+        "tool_calls": _on_call,
+        "function_call": lambda self, item: self._on_call({"type": "function_call", "index": -1, "function": item}),
+    }

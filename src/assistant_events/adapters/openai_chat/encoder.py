@@ -13,19 +13,18 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, ClassVar, Final
 
-import attrs
-
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.items import text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.media_urls import AUDIO, media_url
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile
 from assistant_events.history import DropReason, Policy
-from assistant_events.values import Content, MediaContent, State, thaw
+from assistant_events.values import Content, MediaContent, thaw
 
 _SENT: Final = frozenset({"role", "content", "refusal", "audio", "tool_calls", "function_call", *words.RETURNED})
 
@@ -83,12 +82,11 @@ class OpenAIChatEncoder(EncoderBase):
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user: one text as a string."""
-        is_text = len(blocks) == 1 and blocks[0]["type"] == "text"
-        return {"role": "user", "content": blocks[0]["text"] if is_text else blocks}
+        return {"role": "user", "content": text_or_blocks(blocks)}
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, without fields that its server does not take back."""
-        item = self._taken(write_message([self._placed(part) for part in message.parts]))
+        item = self._taken(write_message(message.parts, self._profile.fields))
         ident = string(mapping(item, "audio"), "id")
         if item.pop("audio", None) is not None and ident is not None:
             item["audio"] = {"id": ident}
@@ -117,15 +115,8 @@ class OpenAIChatEncoder(EncoderBase):
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""
-        written = write_part(self._placed(part))
+        written = write_part(part, self._profile.fields)
         return self._taken(written) == written
-
-    def _placed(self, part: msg.Part) -> msg.Part:
-        """Return a part, a reasoning in a field that its server takes."""
-        taken, field = self._profile.fields, part.state.get("field")
-        if not taken or not isinstance(part, msg.ReasoningPart) or field in taken or "detail" in part.state:
-            return part
-        return attrs.evolve(part, state=State({**part.state, "field": taken[0]}))
 
     def _taken(self, item: Item) -> Item:
         """Return the fields that the server takes."""

@@ -16,17 +16,10 @@ import attrs
 
 from assistant_events.adapters.call_ids import nine_characters, shortened
 from assistant_events.adapters.tables import by_word, names
-from assistant_events.history import Policy, Treatment, Treatments
+from assistant_events.history import CONTENT_ONLY, Policy, Treatment
 
 POLICY: Final = Policy(
-    other_model=Treatments(
-        step=Treatment.BARE,
-        reasoning=Treatment.UNBOUND,
-        media=Treatment.BARE,
-        call=Treatment.UNBOUND,
-        provider_call=Treatment.LEFT_OUT,
-        opaque=Treatment.LEFT_OUT,
-    ),
+    other_model=attrs.evolve(CONTENT_ONLY, text=Treatment.WHOLE, reasoning=Treatment.UNBOUND, call=Treatment.UNBOUND),
     model_bound_keys=names("detail details extra_content function provider_specific_fields signature thought"),
     source=(
         "Manuals of DeepSeek, Moonshot and OpenRouter (2026-10): reasoning returns to the server that sent it, in the "
