@@ -155,7 +155,7 @@ class ProviderClient:
 
             LocalProtocolError: The key is missing, a proxy of the environment cannot be used, or the client is closed.
         """
-        request = self.api.with_defaults(_body_of(body))
+        request = self._with_defaults(_body_of(body))
         return self._run(Start(kind=RequestKind.CREATE, body=request), message_id, request, prior, continues)
 
     def resume(self, target: RunStream | AssistantMessage, *, request: Fields | None = None) -> RunStream:
@@ -250,6 +250,10 @@ class ProviderClient:
         await self.aclose()
 
     # -- internals
+
+    def _with_defaults(self, body: Fields) -> Fields:
+        """Return a request body with the best settings of the API, and of the provider, for what it leaves open."""
+        return self.api.with_defaults(body)
 
     def _run(
         self,

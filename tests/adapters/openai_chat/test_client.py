@@ -66,17 +66,23 @@ def test_a_document():
 
 
 OPTIONS = {
-    "of the app": ({"include_usage": False}, {"stream_options": {"include_usage": False}}),
-    "left out": (None, {}),
+    "of the app": (
+        "openai",
+        {"stream_options": {"include_usage": False}},
+        {"stream_options": {"include_usage": False}},
+    ),
+    "left out": ("openai", {"stream_options": None}, {}),
+    "of Mistral": ("mistral", {}, {}),
+    "of the app, to Mistral": ("mistral", *[{"stream_options": USAGE}] * 2),
 }
 
 
-@pytest.mark.parametrize(("given", "sent"), OPTIONS.values(), ids=OPTIONS)
-def test_stream_options(given, sent):
+@pytest.mark.parametrize(("provider", "given", "sent"), OPTIONS.values(), ids=OPTIONS)
+def test_stream_options(provider, given, sent):
     """
-    Those of the app count; `None` leaves them out, for servers that refuse them.
+    Those of the app count; `None` leaves them out, as the profile of a server does that refuses them.
     """
-    _, _, [request] = asked(streamed(HELLO), body={**BODY, "stream_options": given})
+    _, _, [request] = asked(streamed(HELLO), body={**BODY, **given}, provider=provider)
 
     assert {**BODY, "stream": True, **sent} == json.loads(request.content)
 

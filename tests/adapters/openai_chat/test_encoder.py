@@ -614,11 +614,12 @@ def test_long_ids(provider, is_own):
 
 
 @pytest.mark.parametrize(
-    ("provider", "expected"), [("openai", "functions_f"), ("azure", "functions_f"), ("vllm", "functions.f")]
+    ("provider", "expected"),
+    [("openai", "functions_f"), ("azure", "functions_f"), ("mistral", "functions_f"), ("vllm", "functions.f")],
 )
 def test_names(provider, expected):
     """
-    OpenAI takes names of letters, digits, `_` and `-`, and its models make others.
+    OpenAI and Mistral take names of letters, digits, `_` and `-`, and models make others.
     """
     [asked, _], _ = sent(answer(J("{}", 0, "call_1", "functions.f")), provider)
 

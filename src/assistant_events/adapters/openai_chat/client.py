@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import final
 
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.adapters.openai_chat import OpenAIChatDecoder, dialect
+from assistant_events.adapters.openai_chat import PROFILES, OpenAIChatDecoder, Profile, dialect
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.sync_client import SyncProviderClient
@@ -41,18 +41,6 @@ class OpenAIChatApi(ProviderApi):
     decoder = OpenAIChatTrackingDecoder
     system_field = "messages"
 
-    def with_defaults(self, body: Fields) -> Fields:
-        """
-        Return a request body that is streamed with its usage, unless it has other settings.
-
-        Without `include_usage` most servers stream no usage. A few refuse the field: `"stream_options": None` leaves it
-        out.
-        """
-        body = super().with_defaults(body)
-        if body["stream"] is True:
-            body = {"stream_options": {"include_usage": True}, **body}
-        return {key: value for key, value in body.items() if key != "stream_options" or value is not None}
-
     def system_of(self, text: str) -> list[dict[str, str]]:
         """Return the message before all others."""
         return [{"role": "system", "content": text}]
@@ -63,6 +51,18 @@ class OpenAIChat(ProviderClient):
     """Answers of Chat Completions, over HTTP. The key is `OPENAI_API_KEY` by default."""
 
     api = OpenAIChatApi()
+
+    def _with_defaults(self, body: Fields) -> Fields:
+        """
+        Return a request body that is streamed with its usage, unless it has other settings.
+
+        Without `include_usage` most servers stream no usage. A few refuse the field: `"stream_options": None` leaves it
+        out, as `Profile.refuses_options` does.
+        """
+        body = super()._with_defaults(body)
+        if body["stream"] is True and not PROFILES.get(self.provider, Profile()).refuses_options:
+            body = {"stream_options": {"include_usage": True}, **body}
+        return {key: value for key, value in body.items() if key != "stream_options" or value is not None}
 
 
 @final

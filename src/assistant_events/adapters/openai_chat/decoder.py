@@ -194,7 +194,11 @@ class OpenAIChatDecoder(DecoderBase):
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
             self._frame = None
         for item in details:
-            self._on_detail(named, item)
+            facts = self._details.add(named, item)
+            if facts is None:
+                self._frame = None
+            else:
+                self._offer((*_DELTA, named, 0, self._details.text_field(item)), piece_key(facts), repr(facts))
         for field in filter(filled.__contains__, (thought, "refusal", *self._READERS)):
             text = string(delta, field) or string(mapping(delta, field), "content")  # an object of any-llm
             if text and field in (thought, "refusal", "content"):
@@ -212,14 +216,6 @@ class OpenAIChatDecoder(DecoderBase):
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
         if self._frame is not None:
             self.offer_fast_path(self._frame, path, self.recorder.open_of(key), kind=(path, ident))
-
-    def _on_detail(self, field: str, piece: Fields) -> None:
-        """Read a piece of an item of `reasoning_details` or `thinking_blocks`."""
-        facts = self._details.add(field, piece)
-        if facts is not None:
-            self._offer((*_DELTA, field, 0, self._details.text_field(piece)), piece_key(facts), repr(facts))
-        else:
-            self._frame = None
 
     def _on_text(self, field: str, text: str) -> None:
         """Read a piece of the text, of the reasoning or of a refusal."""

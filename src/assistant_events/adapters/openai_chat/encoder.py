@@ -59,10 +59,9 @@ class OpenAIChatEncoder(EncoderBase):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
-        sent: list[Item] = [*[dict(each) for each in self._leading], *items]
+        sent = list(_bridged([*[dict(each) for each in self._leading], *items], self._profile.after_results))
         always, mode = dict(self._profile.always), string(mapping(self.body, "thinking"), "type")
         thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
-        sent = list(_bridged(sent, self._profile.after_results))
         if thinks or any(not always.keys().isdisjoint(item) for item in sent):
             sent = [{**always, **item} if item["role"] == "assistant" else item for item in sent]
         return {"messages": sent}

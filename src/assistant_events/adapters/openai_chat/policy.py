@@ -54,6 +54,9 @@ class Profile:
     longest_name: int | None = None
     """`EncoderBase.longest_name`."""
 
+    refuses_options: bool = False
+    """Whether the server refuses `stream_options`."""
+
 
 THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner)|kimi-(k2\.|k[3-9]|.*thinking)")
 """Models that think unless a request switches it off (litellm#30233, webbrain#143, continue#9606)."""
@@ -71,8 +74,16 @@ PROFILES: Final = by_word(
         Profile(fields=("reasoning",)): "groq ollama together",
         Profile(fields=("reasoning", "reasoning_content")): "vllm",
         Profile(fields=("reasoning", "reasoning_details", "annotations", "images")): "openrouter",
-        # "Unexpected role 'user' after role 'tool'", code 3230 (zed#37021, datapizza-ai#98).
-        Profile(fields=("thinking",), fit_call_id=nine_characters, after_results="I have the results."): "mistral",
+        # "Unexpected role 'user' after role 'tool'", code 3230 (zed#37021, datapizza-ai#98). Names "must be a-z, A-Z,
+        # 0-9, or contain underscores and dashes, with a maximum length of 64" (witsy#164).
+        # "body, stream_options, include_usage: Extra inputs are not permitted" (dnakov/anon-kode#53).
+        Profile(
+            fields=("thinking",),
+            fit_call_id=nine_characters,
+            after_results="I have the results.",
+            longest_name=64,
+            refuses_options=True,
+        ): "mistral",
     }
 )
 """By name of the provider."""
