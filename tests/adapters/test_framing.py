@@ -270,6 +270,21 @@ def test_names_of_payloads():
     assert None is made.name(b"of another")
 
 
+@pytest.mark.parametrize("piece", [1, 5, 100])
+def test_a_field_with_an_error(piece):
+    """
+    It is data under the name `error`, as llama.cpp sent it until September 2025.
+    """
+    made, body = Sse(), b'data: 1\n\nerror: {"code":400}\n\ndata: [DONE]\n\n'
+    found = [
+        (payload, made.name(payload))
+        for start in range(0, len(body), piece)
+        for payload in made.feed(body[start : start + piece])
+    ]
+
+    assert [(b"1", None), (b'{"code":400}', "error"), (b"[DONE]", None)] == found
+
+
 def test_names_in_the_usual_lines():
     """
     So it is where all events have the usual lines.
@@ -296,6 +311,8 @@ LINES = st.sampled_from(
         b"",
         b": c",
         b"id: 1",
+        b"error: 4",
+        b"error",
         b"{",
         b"xdata: 1",
         b"xevent: a",

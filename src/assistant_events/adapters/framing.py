@@ -29,10 +29,10 @@ DONE: Final = b"[DONE]"
 _SETTLE_AT = 1 << 16
 """Length of an incomplete frame from which on the lines that are not part of a frame are removed from the buffer."""
 
-_LINE = re.compile(rb'^(?:(data|event)(?:: ?([^\n]*))?$|[ \t]*[\[\]{}"][^\n]*$)', re.MULTILINE)
+_LINE = re.compile(rb'^(?:(data|event|error)(?:: ?([^\n]*))?$|[ \t]*[\[\]{}"][^\n]*$)', re.MULTILINE)
 """A field of an event, or a line that may be a bare JSON error. Comments are neither."""
 
-_BEGUN = re.compile(rb'(data|event)(?::|$)|[ \t]*[\[\]{}"]')
+_BEGUN = re.compile(rb'(data|event|error)(?::|$)|[ \t]*[\[\]{}"]')
 """Start of such a line. A start shorter than `_UNDECIDED` is not decided yet."""
 
 _UNDECIDED = len(b"event:")
@@ -139,11 +139,12 @@ class Framing(Protocol):
 
 class Sse:
     """
-    Server-sent events, as in the HTML standard (section 9.2.6, seen 2026-11), with three extensions.
+    Server-sent events, as in the HTML standard (section 9.2.6, seen 2026-11), with four extensions.
 
     The end of the input ends a pending event whose data is complete JSON. Lines that are not fields and look like JSON
     are kept as `tail`. When the `data` lines of an event are not JSON together, those that are JSON alone are separate
-    payloads: after a cut and a replay, half an event precedes the next one.
+    payloads: after a cut and a replay, half an event precedes the next one. A field `error`, which llama.cpp sent until
+    2025-09 (#16109), is the data of an event of that name.
     """
 
     separator = b"\n\n"
@@ -378,10 +379,11 @@ class Sse:
         data: list[bytes] = []
         for line in _LINE.finditer(event):
             field, value = line.groups(b"")
-            if field == b"data":
-                data.append(value)
-            elif field == b"event":
+            if field == b"event":
                 name = value.decode("utf-8", "replace")
+            elif field:
+                data.append(value)
+                name = "error" if field == b"error" else name
             else:
                 self._add_tail(line[0])
         return name, data

@@ -421,6 +421,12 @@ ERRORS = {
         "no memory",
         None,
     ),
+    "a field of llama.cpp": (
+        stream(T("a")) + b'error: {"code":500,"message":"no memory","type":"server_error"}\n\n' + stream(DONE),
+        ErrorKind.PROVIDER,
+        "no memory",
+        "server_error",
+    ),
     "without an object around it": (
         stream(T("a"), {"code": "InvalidParameter", "message": "no memory", "request_id": "r1"}, DONE),
         ErrorKind.PROVIDER,
