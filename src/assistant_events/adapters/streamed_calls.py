@@ -13,6 +13,9 @@ from assistant_events.values import write_json
 
 _EMPTY: Final = "{}"
 
+_LOOKED_AT: Final = 3
+"""How many pieces of the first call show whether a server sends the input so far; no fast path takes them."""
+
 
 @final
 class StreamedCalls:
@@ -44,9 +47,17 @@ class StreamedCalls:
         self._held: set[int] = set()
         """Calls that began with an empty object, which waits: some proxies send it before the real input."""
 
+        self._is_so_far = False
+        """Whether each piece is all of the input so far, as DeepSeek behind Qianfan sends it (hermes-agent#35718)."""
+
+        self._so_far: dict[int, str] = {}
+        """The last pieces of calls, empty where one has not begun with the piece before it."""
+
+        self._pieces = 0
+
     def continues(self, call: int, name: str | None) -> bool:
         """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
-        return call not in self._held and (not name or self._ids[call] is not None)
+        return not self._is_so_far and call not in self._held and (not name or self._ids[call] is not None)
 
     def add(self, index: int | None, ident: str | None, name: str | None, given: object, state: dict[str, Any]) -> int:
         """
@@ -57,6 +68,8 @@ class StreamedCalls:
         # Any: plain JSON.
         text = write_json(given).decode() if is_object(given) else given if isinstance(given, str) else ""
         count, call = len(self._ids), self._number_of(index, ident, name, text)
+        if self._is_so_far or self._pieces < _LOOKED_AT:
+            self._compare(call, text)
         text = self._input_of(call, text, may_wait=call == count and str(state.get("type")) not in self._free_texts)
         self._recorder.tool_input(self._ids[call], self._name_of(call, name), text, key=call, state=state)
         return call
@@ -85,10 +98,22 @@ class StreamedCalls:
                 half = text[: len(text) // 2]
                 if half + half == text and not field and half.endswith("}") and parse_input(half)[0] is not None:
                     self._replace(call, text := half)
+                last = self._so_far.get(call) if self._is_so_far and not field else ""
+                if last and parse_input(text)[0] is None:
+                    self._replace(call, text := last)
                 is_whole = not (is_cut and field and call == len(self._ids) - 1)
                 self._recorder.end_tool_input(key=call, input=streamed_input(text, field), complete=is_whole)
             else:
                 self._recorder.end(call)
+
+    def _compare(self, call: int, text: str) -> None:
+        """Remember a piece that begins with the piece before it; one that is longer shows what the server sends."""
+        self._pieces += 1
+        if text and (self._is_so_far or call == 0):
+            before = self._so_far.get(call)
+            begins = before is None or (before != "" and text.startswith(before))
+            self._so_far[call] = text if begins else ""
+            self._is_so_far = self._is_so_far or (begins and before is not None and text != before)
 
     def _number_of(self, index: int | None, ident: str | None, name: str | None, text: str) -> int:
         """

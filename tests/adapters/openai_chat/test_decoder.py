@@ -345,6 +345,39 @@ def test_an_input_that_comes_again(pieces):
     assert (pieces[-1], json.loads(pieces[-1])) == (found.raw_input, found.arguments)
 
 
+GROWN = ['{"a"', '{"a":', '{"a":1', '{"a":1', '{"a":1}']
+SO_FAR = {
+    "pieces": ([J("", 0, "c", "f"), *[J(text) for text in GROWN]], [{"a": 1}]),
+    "an id on each": ([J("", 0, "c", "f"), *[J(text, 0, "c") for text in GROWN]], [{"a": 1}]),
+    "two calls": (
+        [J("", 0, "c", "f"), *[J(text) for text in GROWN], J("", 1, "d", "f"), *[J(text, 1) for text in GROWN]],
+        [{"a": 1}] * 2,
+    ),
+    "many": (
+        [
+            J("", 0, "c", "f"),
+            *[J(f'{{"a":"{"x" * size}') for size in range(40)],
+            J(json.dumps({"a": "x" * 39}, separators=(",", ":"))),
+        ],
+        [{"a": "x" * 39}],
+    ),
+    "an input that looks like it": ([J("", 0, "c", "f"), J('{"a":'), J('{"a":1}}')], [{"a": {"a": 1}}]),
+}
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize(("chunks", "expected"), SO_FAR.values(), ids=SO_FAR)
+def test_pieces_that_are_the_input_so_far(chunks, expected, fast):
+    """
+    A server that sends all of the input in each piece means the last one, unless the pieces are one input.
+    """
+    decoder = DIALECT.decoder("a1", provider="deepseek")
+    decoder.fast = fast
+    found = fold(decoder.feed(answer(*chunks, finish_reason="tool_calls")) + decoder.close()).last.tool_calls
+
+    assert expected == [call.arguments for call in found]
+
+
 def test_reasoning_in_an_object():
     """
     The gateway any-llm has its text under `content`, also in documents.
