@@ -128,9 +128,10 @@ class StreamedCalls:
         call = self._at.get(index)
         if ident is not None and not name:
             call = self._at.get((index, ident), call)
-        known, has_name = None if call is None else self._ids[call], self._recorder.open_of(call) is not None
+        known = None if call is None else self._ids[call]
+        has_name = known is None and self._recorder.open_of(call) is not None
         if call is not None and known:
-            is_other = bool(text.strip()) and self._has_other_name(call, name)
+            is_other = bool(name and text.strip()) and self._has_other_name(call, name)
             is_other = is_other or (ident not in (None, known) and (bool(name) or self._is_whole(call)))
         else:
             is_named = bool(name) and has_name

@@ -153,7 +153,8 @@ class OpenAIChatDecoder(DecoderBase):
                 self.step_state[key] = merged(self.step_state.get(key), delta[key])
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
-        extend_arrays(self.step_details, "logprobs", logprobs)
+        if logprobs:
+            extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
         if not (self._is_document and is_repeated):  # MiniMax repeats the message behind its end
             self._on_delta(delta)
@@ -183,11 +184,11 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_delta(self, delta: Fields) -> None:
         """Read the fields of a delta in the order of a message."""
-        named, thought = (next(filter(delta.get, fields), "") for fields in (words.DETAILS, words.REASONING))
+        filled = [key for key, value in delta.items() if value and key in words.CONTENTS]
+        named, thought = (next(filter(filled.__contains__, fields), "") for fields in (words.DETAILS, words.REASONING))
         details = mappings(delta, named)
         shown = "".join([string(each, self._details.text_field(each)) or "" for each in details])
-        hidden = words.REASONING if shown else ()
-        filled = [key for key, value in delta.items() if value and key in words.CONTENTS and key not in hidden]
+        filled = [key for key in filled if not (shown and key in words.REASONING)]
         if len(filled) != 1 or len(array(delta, filled[0])) > 1:
             self._frame = None
         if shown and thought and delta[thought] != shown:
