@@ -461,6 +461,8 @@ class DecoderBase(FrameReader):
 
         New ones make learned frames useless: these have the old ones, which would count again.
         """
+        if isinstance(own, frozenset) and own.issuperset(fields):
+            return  # as of most frames
         facts: dict[str, Any] = self.step_details.get(level, {}) if level else self.step_details
         if learn(facts, fields, own):
             self.step_details |= {level: facts} if level else {}
