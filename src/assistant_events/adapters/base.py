@@ -413,8 +413,7 @@ class DecoderBase(FrameReader):
             event = call.succeed(output) if error is None else call.fail(error, output=output)
             number = {} if self.item_key is None else {self.item_key: self._next_number}
             self._next_number += 1
-            event = attrs.evolve(event, state=as_state({**number, **state}))
-            self._sink.append(event)
+            self._sink.append(attrs.evolve(event, state=as_state({**number, **state})))
             self._paused_calls[call_id] = attrs.evolve(call, status=CallStatus.SUCCESS)
         return True
 
@@ -566,10 +565,8 @@ class DecoderBase(FrameReader):
 
     def _break(self, failure: Exception) -> None:
         self.failure = failure
-        error = ErrorInfo(
-            kind=ErrorKind.ADAPTER, message=f"the adapter {self.dialect!r} failed with {type(failure).__name__}"
-        )
-        self.fail_step(error)
+        message = f"the adapter {self.dialect!r} failed with {type(failure).__name__}"
+        self.fail_step(ErrorInfo(kind=ErrorKind.ADAPTER, message=message))
 
     def _make_recorder(self, message_id: str) -> Recorder:
         return Recorder(

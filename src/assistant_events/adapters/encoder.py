@@ -25,7 +25,7 @@ from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMod
 from assistant_events.adapters.items import in_item_order, text_block
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.media_urls import is_readable, usual_media
-from assistant_events.adapters.signed_calls import lost_calls, nested, unsigned_calls
+from assistant_events.adapters.signed_calls import lost_calls, unsigned_calls, with_signature
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, Selection, select
 
@@ -526,8 +526,7 @@ class EncoderBase(ABC):
                     reasons.append(DropReason.UNPLACED)
                 if place in unsigned:
                     reasons.append(DropReason.PLACEHOLDER)
-                    placeholder = nested(self.signature_key, self._policy.lost_signature)
-                    part = attrs.evolve(part, state=v.State({**part.state, **placeholder}))
+                    part = with_signature(part, self.signature_key, self._policy.lost_signature)
                 if isinstance(part, msg.ToolPart) and self.needs_result(part):
                     reasons += repairs(part)
                     item, blocks, is_complete = self._result_item(part)
@@ -561,8 +560,7 @@ class EncoderBase(ABC):
         """Return what is before the last summary of an answer. Calls of the app stay, and the thoughts before them."""
         ordered = in_item_order(parts, self._policy.item_key or "")
         last = max([at for at, (_, part) in enumerate(ordered) if self.is_summary(part)], default=0)
-        left: dict[int, str] = {}
-        stays = False
+        left, stays = dict[int, str](), False
         for place, part in reversed(ordered[:last]):
             is_call = isinstance(part, msg.ToolPart) and self.needs_result(part)
             stays = is_call or (stays and isinstance(part, msg.ReasoningPart))

@@ -16,12 +16,12 @@ class SequenceNumbers:
 
     A frame was sent twice when its number came before with a frame of the same type, item and delta, as after a
     resumption that began too early. Behind proxies the numbers may be wrong, or begin again with each item: one that
-    belonged to another frame ends the trust in them, and becomes a note. So does a gap.
+    belonged to another frame ends the trust in them, and becomes a note.
 
     Args:
         frame_ids: Those of the decoder, which the fast path adds to as well. They are forgotten.
 
-        note: Called with a code and a sentence for numbers that are out of order.
+        note: Called with a code and a sentence when a number is wrong.
     """
 
     def __init__(self, frame_ids: set[bytes], note: Callable[[str, str], None]) -> None:
@@ -30,9 +30,6 @@ class SequenceNumbers:
         self._note = note
         self._frames: dict[int, tuple[str, object, object]] | None = {}
         """By number, the frames that were decoded in full; `None` when the numbers are wrong."""
-
-        self._first: int | None = None
-        """The number of the first frame, if none is missing behind it; `None` before it."""
 
         self.last: int | None = None
         """The highest number; `None` when no frame had one."""
@@ -48,11 +45,6 @@ class SequenceNumbers:
             return False
         serial, frame = b"%d" % number, (kind, item, delta)
         if serial not in self._frame_ids:
-            if self._first is None:
-                self._first = number
-            elif number - self._first > len(self._frame_ids):
-                self._first = number - len(self._frame_ids)  # once for each gap
-                self._note("missing-frame", "the numbers of frames have a gap")
             self._frame_ids.add(serial)
             self._frames[number] = frame
             self.add(number)

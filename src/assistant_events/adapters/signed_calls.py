@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
+import attrs
+
 from assistant_events import messages as msg
+from assistant_events.values import State
 
 
 def unsigned_calls(
@@ -49,10 +52,13 @@ def lost_calls(
     return places if has_lost else []
 
 
-def nested(key: str, value: object) -> dict[str, object]:
-    """Return the state that has *value* under a key, or under a path with dots."""
-    first, _, rest = key.partition(".")
-    return {first: nested(rest, value) if rest else value}
+def with_signature(part: msg.Part, key: str, signature: str | None) -> msg.Part:
+    """Return a call with a signature in its state, under a key or a path with dots."""
+    first, *inner = key.split(".")
+    value: object = signature
+    for each in reversed(inner):
+        value = {each: value}
+    return attrs.evolve(part, state=State({**part.state, first: value}))
 
 
-__all__ = ["lost_calls", "nested", "unsigned_calls"]
+__all__ = ["lost_calls", "unsigned_calls", "with_signature"]

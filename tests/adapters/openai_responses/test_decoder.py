@@ -1196,14 +1196,6 @@ class TestResumption:
         assert "0 1 2 3 4 5 6 7 8 " == message(data).text
         assert ["wrong-number"] == notes(data)
 
-    def test_a_frame_that_is_missing(self):
-        """
-        A gap in the numbers is noted, also between deltas that take the fast path.
-        """
-        frames = numbered(created(), *text(0, *[f"word {at} " for at in range(20)]), completed())
-
-        assert ([], ["missing-frame"]) == (notes(body(*frames)), notes(body(*frames[:18], *frames[19:])))
-
     def test_no_numbers(self):
         """
         Without numbers nothing is compared; a stream that begins again is a replay.
