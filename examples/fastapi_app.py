@@ -22,7 +22,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 from pydantic import BaseModel
 
-from assistant_events import Awaits, StepEnded, StepFailed, ToolPart, Usage
+from assistant_events import Awaits, StepEnded, StepFailed, ToolFailed, ToolPart, Usage
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, ToolRun, Turns, run_tools
@@ -104,6 +104,10 @@ def needs_approval(call: ToolPart) -> str | None:
     return f"It costs {call.arguments.get('amount')}." if call.name == "refund" else None
 
 
+def interrupted(call: ToolPart) -> ToolFailed:
+    return call.fail("The server stopped while it ran: whether it is done is not known.")
+
+
 async def run_tool(run: ToolRun) -> object:
     return await TOOLS[run.call.name](run, **run.call.arguments)
 
@@ -127,7 +131,9 @@ async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
 
         # The channel outlives the turns, so that the pages get the last of what is stored.
         live = await stack.enter_async_context(MemoryLive(store))
-        turns = await stack.enter_async_context(Turns(store, move, client=client, live=live, alone=True, retry=True))
+        turns = await stack.enter_async_context(
+            Turns(store, move, client=client, live=live, alone=True, retry=True, lost=interrupted)
+        )
         app.state.store = store
         app.mount("/api", ChatRoutes(store, turns, live, authorize=user_of))
         yield

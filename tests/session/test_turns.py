@@ -523,6 +523,42 @@ def test_a_step_that_was_cut_at_its_start(retry):
         assert ("interrupted", []) == (transcript["a1"].error.kind, client.requests)
 
 
+BEGUN = line(count={"input": 26})
+"""A chunk without content."""
+
+
+@pytest.mark.parametrize(
+    ("chunks", "retry", "awaits"),
+    [((BEGUN,), True, Awaits.MODEL), ((BEGUN,), False, Awaits.USER), ((BEGUN, line(say="Hel")), True, Awaits.USER)],
+    ids=["before content", "without retry", "with content"],
+)
+def test_a_step_that_ends_with_the_block(chunks, retry, awaits):
+    """
+    A server that is restarted: what has no content yet is rewound with `retry`, and the next worker asks again.
+    """
+
+    async def main():
+        store, client = MemoryStore(), SlowProvider(silent(*chunks))
+        async with Turns(store, app(client), client=client, retry=retry, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            turns.start(session)
+            end = len(chunks) - 1
+            await until(
+                lambda: session.transcript.last.type == "assistant" and len(session.transcript.last.text) == 3 * end
+            )
+            left = await turns.open("s1")
+        return store, (await Session.open(store, left.session_id)).transcript
+
+    store, left = asyncio.run(main())
+    assert (awaits, awaits is Awaits.USER) == (left.awaits, left.last.type == "assistant")
+
+    client = Provider(HELLO)
+    texts = [message.text for message in asyncio.run(taken_up(store, client, retry=retry))]
+    assert len(client.requests) == (awaits is Awaits.MODEL)
+    assert texts[-1] == ("Hello" if client.requests else left.last.text)
+
+
 def test_a_step_that_was_cut_later_is_not_asked_for_again():
     """
     What has come of it stays.

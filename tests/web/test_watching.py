@@ -375,6 +375,32 @@ def test_an_answer_ends_when_its_calls_are_stopped():
     run(main())
 
 
+@pytest.mark.parametrize(
+    "second", [[line(say="Hello"), line(stop="stop")], [line(count={"input": 1})]], ids=["", "cut"]
+)
+def test_an_answer_that_is_asked_for_again_does_not_end_the_turn(second):
+    """
+    With `retry` the first answer of a turn that is cut before any content is not its end; the second one is.
+    """
+
+    async def main():
+        watched = asyncio.Event()
+        async with chat((watched, line(count={"input": 1})), second, turns={"retry": True}) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events?until=user") as events:
+                await events.until("snapshot")
+                watched.set()
+                got = await events.until("end")
+            again = await app.ada.get("/sessions/s1/events?until=user", last_event_id=str(got[-1][2]["seq"]))
+
+            types = [document["event"]["type"] for _, _, document in got if "event" in document]
+            assert "history.rewound" in types
+            assert ("step.failed" if len(second) == 1 else "step.ended") == types[-1]
+            assert 204 == again.status
+
+    run(main())
+
+
 def test_a_tool_that_runs_is_not_the_turn_of_the_user():
     """
     While a call waits for a person and another one runs, the answer stays open.

@@ -19,7 +19,7 @@ from assistant_events.errors import (
 )
 from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
-from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, ToolPart, Transcript, UserMessage
+from assistant_events.messages import AssistantMessage, Awaits, ToolPart, Transcript, UserMessage
 from assistant_events.session.answers import Client, api_of, is_of
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
@@ -84,7 +84,8 @@ class Turns:
             while it ran, or the store failed. Returns its result, such as `call.fail("…")`, or `None` to leave it
             open. By default such calls stay open until they are answered.
 
-        retry: Whether a step that was cut before any content, and cannot be resumed, is asked for again, once a turn.
+        retry: Whether a step that was cut before any content, and cannot be resumed, is asked for again, once a turn;
+            where the end of the block has cut it, by the next worker.
 
         every_s: Seconds between signs of life; sessions of dead workers are looked for at each. A store that fails, and
             a run that cannot be resumed, are tried again after this time, then less and less often, up to 64 times it.
@@ -197,6 +198,22 @@ class Turns:
         for claim in claims:
             self._ask(claim.session_id, None)
         return tuple([claim.session_id for claim in claims])
+
+    async def asks_again(self, session_id: str, transcript: Transcript) -> bool:
+        """Return whether the last answer is asked for again, though it is the move of the user: see *retry*."""
+        last = transcript.last
+        if not self._retry or transcript.awaits is not Awaits.USER or not isinstance(last, AssistantMessage):
+            return False
+        if last.parts or last.error is None or last.error.kind not in CUT_KINDS:
+            return False
+        tries = 0
+        try:
+            async for record in self._store.read(session_id, limit=transcript.seq):
+                tries = 0 if isinstance(record.event, PromptSubmitted) else tries
+                tries += isinstance(record.event, HistoryRewound)
+        except PrunedError:
+            return False
+        return tries == 0
 
     async def __aenter__(self) -> Self:
         self._looking = None
@@ -330,6 +347,10 @@ class Turns:
                 _check_progress(session, seq)
             except StoreError:
                 raise
+            except asyncio.CancelledError:  # the block has ended
+                with suppress(StoreError, LocalProtocolError):  # others were first, or the store has failed
+                    await self._ask_again(session)
+                raise
             except Exception as error:
                 await self._fail(session, before, ErrorInfo(kind=ErrorKind.UNKNOWN, message=error_text(error)))
                 raise
@@ -390,9 +411,12 @@ class Turns:
                 await self._watch(session, self._resume(session, name))
         await session.reconcile()
         await session.append(*self._results_of_lost(session.transcript))
-        last = session.transcript.last
-        if self._retry and isinstance(last, AssistantMessage) and await self._was_cut_at_its_start(last, session):
-            await session.rewind(last.id, last=True)
+        await self._ask_again(session)
+
+    async def _ask_again(self, session: Session) -> None:
+        """Rewind the last answer if it is asked for again: then it is the move of the model."""
+        if await self.asks_again(session.session_id, session.transcript):
+            await session.rewind(session.transcript.messages[-1].id, last=True)
 
     def _results_of_lost(self, transcript: Transcript) -> list[ToolSuccess | ToolFailed]:
         calls = [call for call in transcript.pending_tool_calls if call.is_outcome_unknown]
@@ -410,20 +434,6 @@ class Turns:
         async with session.resume(self._client, message_id=message_id) as events:
             async for _ in events:
                 pass
-
-    async def _was_cut_at_its_start(self, message: AssistantMessage, session: Session) -> bool:
-        """Return whether an answer was cut before any content, and none of this turn was asked for again."""
-        error = message.error
-        if message.status is not MessageStatus.FAILED or message.parts or error is None or error.kind not in CUT_KINDS:
-            return False
-        tries = 0
-        try:
-            async for record in self._store.read(session.session_id):
-                tries = 0 if isinstance(record.event, PromptSubmitted) else tries
-                tries += isinstance(record.event, HistoryRewound)
-        except PrunedError:
-            return False
-        return tries == 0
 
 
 def _check_progress(session: Session, seq: int) -> None:

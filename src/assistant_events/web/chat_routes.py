@@ -182,7 +182,7 @@ class ChatRoutes:
         if until not in {None, "user"}:
             raise HTTPException(400, "until: expected user")
         known = await self._transcript(session_id) if until or after is None else None
-        if until and known is not None and known.seq == after and self._is_users_turn(known):
+        if until and known is not None and known.seq == after and await self._is_users_turn(session_id, known):
             return Response(status_code=204)
         self._streams.open(owner)
         return SseResponse(
@@ -236,7 +236,7 @@ class ChatRoutes:
                     turn = None if turn is None else Builder(known)
                     after = known.seq
                     yield writer.snapshot(known, await self._store.run(_record, self._store.store, session_id, after))
-                    if turn is not None and self._is_users_turn(known):
+                    if turn is not None and await self._is_users_turn(session_id, known):
                         yield end_event(after)
                         return
                 known = None  # nothing of it is kept while the browser watches
@@ -247,7 +247,7 @@ class ChatRoutes:
                             if turn is None or isinstance(item, Frame):
                                 continue
                             turn.apply(item)
-                            if item.seq == turn.seq and self._is_users_turn(turn.transcript):
+                            if item.seq == turn.seq and await self._is_users_turn(session_id, turn.transcript):
                                 yield end_event(item.seq)
                                 return
                 except PrunedError:
@@ -296,13 +296,13 @@ class ChatRoutes:
     async def _transcript(self, session_id: str) -> Transcript:
         return await self._store.run(stored_transcript, self._store.store, session_id)
 
-    def _is_users_turn(self, transcript: Transcript) -> bool:
+    async def _is_users_turn(self, session_id: str, transcript: Transcript) -> bool:
         """Return whether only a person, or a browser, can continue."""
         if transcript.awaits is Awaits.TOOLS:
             calls = transcript.pending_tool_calls
             of_browser = self._turns.of_browser
             return all(call.approval is ApprovalStatus.REQUESTED or call.name in of_browser for call in calls)
-        return transcript.awaits is Awaits.USER
+        return transcript.awaits is Awaits.USER and not await self._turns.asks_again(session_id, transcript)
 
 
 class _Streams:
