@@ -298,6 +298,21 @@ def test_annotations_behind_media_as_frames():
     assert [step("model_output", content=content)] == wire_steps(message(answer(*frames)))
 
 
+def test_half_a_character_as_frames():
+    """
+    A text may end with the first half of an emoji; it counts as the three bytes of its replacement.
+    """
+    content = [
+        {"type": "text", "text": "\ud83d"},
+        {"type": "image", "data": PNG, "mime_type": "image/png"},
+        {"type": "text", "text": "Hi", "annotations": [citation("https://e.x/", 0, 2)]},
+    ]
+    frames = step_frames(step("model_output", content=content), 0)
+    sent = [frame["delta"]["annotations"] for frame in frames if "annotations" in frame.get("delta", {})]
+
+    assert [[citation("https://e.x/", 3, 5)]] == sent
+
+
 def test_outputs_of_1_x_are_steps():
     """
     What 1.x calls outputs becomes steps of 2.x: blocks of text and media are outputs of the model.

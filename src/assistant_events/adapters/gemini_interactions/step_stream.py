@@ -94,7 +94,7 @@ def _output(step: Fields, deltas: Sequence[Fields], chars: int | None, *, is_cut
     for is_text, group in groupby(blocks, _is_text):
         run = list(group)
         sent += _text_deltas(run, chars, past) if is_text else run
-        past += sum([len((string(block, "text") or "").encode()) for block in run])
+        past += sum([len((string(block, "text") or "").encode(errors="surrogatepass")) for block in run])
     # Unknown deltas belong to the part that ends next; a part that is cut keeps those before it.
     is_first = is_cut or not all(map(_is_text, blocks))
     return start, [*deltas, *sent] if is_first else [*sent, *deltas]
