@@ -21,7 +21,8 @@ from assistant_events.messages import AssistantMessage, Transcript
 from assistant_events.reducer import Builder, fold
 from assistant_events.stores import MemoryStore
 from assistant_events.testing.builders import Call, answer, durable, origin, prompt
-from assistant_events.testing.store_expectations import require, same
+from assistant_events.testing.sample import require
+from assistant_events.testing.store_expectations import same
 from assistant_events.testing.virtual_loop import run
 
 MakeLive: TypeAlias = Callable[[MemoryStore], AbstractAsyncContextManager[Live]]

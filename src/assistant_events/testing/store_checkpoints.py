@@ -11,7 +11,8 @@ from assistant_events.errors import ConflictError, FencedError, PrunedError, Sto
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
 from assistant_events.testing.builders import error, origin, prompt, rewind
-from assistant_events.testing.store_expectations import refuse, require, same
+from assistant_events.testing.sample import require
+from assistant_events.testing.store_expectations import refuse, same
 from assistant_events.testing.store_samples import LIVE, called, started
 from assistant_events.values import FinishReason
 

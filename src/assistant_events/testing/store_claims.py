@@ -11,7 +11,8 @@ from time import monotonic, sleep
 
 from assistant_events.errors import ClaimedError, ConflictError, FencedError, OwnerError, StoreError
 from assistant_events.stores.contract import Claim, Store
-from assistant_events.testing.store_expectations import at_once, refuse, require, same, texts
+from assistant_events.testing.sample import require
+from assistant_events.testing.store_expectations import at_once, refuse, same, texts
 from assistant_events.testing.store_samples import OPEN, RUNNING, TURN
 
 _LIFE_S = 0.2

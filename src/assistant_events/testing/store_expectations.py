@@ -7,15 +7,10 @@ from threading import Thread
 from typing import Final
 
 from assistant_events.events import Event, Record, TextEnded
+from assistant_events.testing.sample import require
 
 SECONDS: Final = 30.0
 """Limit for calls that must not block."""
-
-
-def require(condition: bool, sentence: str) -> None:
-    """Raise with *sentence* unless *condition* is true."""
-    if not condition:
-        raise AssertionError(sentence)
 
 
 def same(expected: object, got: object, what: str) -> None:

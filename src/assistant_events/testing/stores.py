@@ -23,7 +23,8 @@ from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
 from assistant_events.testing import store_checkpoints as checkpoints
 from assistant_events.testing import store_claims as claims
-from assistant_events.testing.store_expectations import at_once, events_of, refuse, require, same, texts
+from assistant_events.testing.sample import require
+from assistant_events.testing.store_expectations import at_once, events_of, refuse, same, texts
 from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, called, started, with_media
 
 _Store = TypeVar("_Store", bound=Store)
