@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from assistant_events import messages as msg
@@ -46,4 +46,33 @@ def since_compaction(
     return messages
 
 
-__all__ = ["SUMMED_UP", "since_compaction"]
+def before_summary(
+    parts: Sequence[tuple[int, msg.Part]],
+    policy: Policy,
+    is_summary: Callable[[msg.Part], bool],
+    needs_result: Callable[[msg.ToolPart], bool],
+) -> Iterator[int]:
+    """
+    Yield the places of parts before the last summary of an answer. Calls of the app stay, with thoughts before them.
+
+    Args:
+        parts: Parts of the answer, with their places.
+
+        policy: Names the number of an item.
+
+        is_summary: Whether a part is a summary.
+
+        needs_result: Whether a call is one of the app.
+    """
+    ordered = in_item_order(parts, policy.item_key or "")
+    last = max([at for at, (_, part) in enumerate(ordered) if is_summary(part)], default=0)
+    stays = False
+    for place, part in reversed(ordered[:last]):
+        stays = (isinstance(part, msg.ToolPart) and needs_result(part)) or (
+            stays and isinstance(part, msg.ReasoningPart)
+        )
+        if not stays:
+            yield place
+
+
+__all__ = ["SUMMED_UP", "before_summary", "since_compaction"]

@@ -20,9 +20,9 @@ from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.call_ids import assign_call_ids, plain_name, shortened, wire_id
 from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, text_of, with_input
-from assistant_events.adapters.compaction import SUMMED_UP, since_compaction
+from assistant_events.adapters.compaction import SUMMED_UP, before_summary, since_compaction
 from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMode, Item, drops_in_order, messages_of
-from assistant_events.adapters.items import in_item_order, text_block
+from assistant_events.adapters.items import text_block
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.media_urls import is_readable, usual_media
 from assistant_events.adapters.signed_calls import lost_calls, unsigned_calls, with_signature
@@ -290,6 +290,10 @@ class EncoderBase(ABC):
             return ()
         return lost_calls(message, parts, self.signature_key, self.needs_result)
 
+    def summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
+        """Return the places of parts of an answer that a summary behind them has, with the reason."""
+        return dict.fromkeys(before_summary(parts, self._policy, self.is_summary, self.needs_result), SUMMED_UP)
+
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
@@ -458,7 +462,7 @@ class EncoderBase(ABC):
             unread = ", ".join([item.media_type for item in content if isinstance(item, v.MediaContent)])
             if unread or self.refuses_blanks:  # without a prompt the roles would not alternate
                 blocks, _ = self._blocks([v.TextContent(UNREAD.format(unread or "a blank text"))])
-        drops = [Drop(message_id, None, reason, whole=not blocks) for reason in reasons]
+        drops = [Drop(message_id, None, reason, whole=not blocks or reason is DropReason.EMPTY) for reason in reasons]
         return EncodedMessage([self.user_item(blocks)] if blocks else [], [], drops)
 
     def _blocks(self, content: Iterable[v.Content]) -> tuple[list[Item], bool]:
@@ -494,6 +498,9 @@ class EncoderBase(ABC):
             assert isinstance(kept, msg.CompactionMessage)
             if kept.state:
                 drops.append(Drop(message.id, None, DropReason.UNPLACED))
+            if self.refuses_blanks and not kept.text.strip():
+                drops.append(Drop(message.id, None, DropReason.EMPTY, whole=True))
+                continue
             encoded = self._user(message.id, (v.TextContent(kept.text),))
             items += encoded.items
             drops += encoded.drops
@@ -550,22 +557,12 @@ class EncoderBase(ABC):
         [kept], [places] = selection.messages, selection.places
         assert isinstance(kept, msg.AssistantMessage)
         parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
-        left_out = {**self.left_out(message, parts), **self._summed_up(parts)}
+        summed_up = self.summed_up(parts)
+        left_out = {**self.left_out(message, [each for each in parts if each[0] not in summed_up]), **summed_up}
         linked = [place for place, reason in left_out.items() if reason is DropReason.LINKED]
         if linked and self._policy.items_reference_each_other:
             return self._chosen(message, [*unlinked, *linked])
         return kept, parts, left_out, list(selection.drops)
-
-    def _summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
-        """Return what is before the last summary of an answer. Calls of the app stay, and the thoughts before them."""
-        ordered = in_item_order(parts, self._policy.item_key or "")
-        last = max([at for at, (_, part) in enumerate(ordered) if self.is_summary(part)], default=0)
-        left, stays = dict[int, str](), False
-        for place, part in reversed(ordered[:last]):
-            is_call = isinstance(part, msg.ToolPart) and self.needs_result(part)
-            stays = is_call or (stays and isinstance(part, msg.ReasoningPart))
-            left |= {} if stays else {place: SUMMED_UP}
-        return left
 
     def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:
         """Return a call with a name that the provider takes, and, without its state, the id that it gave or takes."""

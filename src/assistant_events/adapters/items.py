@@ -237,7 +237,7 @@ def results_behind(items: list[dict[str, Any]], field: str, call: str, result: s
     # Any: plain JSON.
     waiting = 0
     for at, item in enumerate(items):
-        waiting += sum([(call in block) - (result in block) for block in item[field]])
+        waiting = max(0, waiting + sum([(call in block) - (result in block) for block in item[field]]))
         if item["role"] == "user" and waiting > 0:
             behind = sorted(items[at:], key=lambda each: bool(each["role"] == "user"))
             return joined_roles([*items[:at], *behind], field)

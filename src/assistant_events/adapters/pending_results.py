@@ -47,7 +47,7 @@ def unanswered_calls(
 def named_calls(
     messages: Sequence[msg.Message],
     selected: Callable[[msg.Message], Selection],
-    unsendable: Callable[[msg.Part], object],
+    unsent: Callable[[msg.AssistantMessage], Collection[int]],
     named_ids: Callable[[msg.Part], Collection[str | None]],
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """
@@ -61,7 +61,7 @@ def named_calls(
 
         selected: Returns what may be sent of a message.
 
-        unsendable: Returns why a call of the provider, which may be sent, has no block; `None` when it has one.
+        unsent: Returns the places of calls of an answer, as it may be sent, that have no block all the same.
 
         named_ids: Returns the ids of calls that a part names.
     """
@@ -69,10 +69,12 @@ def named_calls(
     found: dict[tuple[str, str], tuple[str, str]] = {}
     if not any(call.provider_executed for message in messages for call in getattr(message, "tool_calls", ())):
         return found
-    for message in messages:
-        for part in _sent_parts(selected(message)):
-            found |= {(message.id, given): latest[given] for given in named_ids(part) if given in latest}
-            if isinstance(part, msg.ToolPart) and part.provider_executed and unsendable(part) is None:
+    answers = [each for message in messages for each in selected(message).messages]
+    for answer in answers:
+        left = unsent(answer) if isinstance(answer, msg.AssistantMessage) else ()
+        for place, part in enumerate(getattr(answer, "parts", ())):
+            found |= {(answer.id, given): latest[given] for given in named_ids(part) if given in latest}
+            if isinstance(part, msg.ToolPart) and part.provider_executed and place not in left:
                 latest[wire_id(part) or part.call_id] = part.message_id, part.call_id
     return found
 

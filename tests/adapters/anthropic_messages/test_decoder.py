@@ -781,14 +781,19 @@ def test_fields_of_deltas():
     thought, text_, call = message(SAMPLES["fields of deltas"]).parts
 
     assert ("Hm", "EqQB") == (thought.text, thought.state["signature"])
-    assert [{"type": "thinking_delta", "logprob": -1.5}, {"type": "signature_delta", "key": "k1"}] == thaw(
-        thought.state["deltas"]
-    )
+    # Official clients need the text of a delta, also of one that is written again.
+    assert [
+        {"type": "thinking_delta", "thinking": "", "logprob": -1.5},
+        {"type": "signature_delta", "key": "k1"},
+    ] == thaw(thought.state["deltas"])
     assert ("It is so.", [CITED]) == (text_.text, thaw(text_.state["citations"]))
-    assert [{"type": "text_delta", "source": "s"}, {"type": "citations_delta", "rank": 2}] == thaw(
+    assert [{"type": "text_delta", "text": "", "source": "s"}, {"type": "citations_delta", "rank": 2}] == thaw(
         text_.state["deltas"]
     )
-    assert ({}, [{"type": "input_json_delta", "at": 7}]) == (call.arguments, thaw(call.state["deltas"]))
+    assert ({}, [{"type": "input_json_delta", "partial_json": "", "at": 7}]) == (
+        call.arguments,
+        thaw(call.state["deltas"]),
+    )
 
 
 def test_the_estimate_of_tokens():

@@ -2,9 +2,11 @@
 What the Messages API takes back: order, signatures, results, and what must not be sent.
 """
 
+import json
+
 import pytest
 
-from assistant_events import CompactionStarted, ErrorInfo, Origin, Transcript, UserMessage, fold
+from assistant_events import CompactionMessage, CompactionStarted, ErrorInfo, Origin, Transcript, UserMessage, fold
 from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent
@@ -1177,6 +1179,55 @@ def test_callers_that_were_renamed():
 
     assert ["srv_1"] * 3 == [each["caller"]["tool_id"] for each in sent["content"][1:]]
     assert [(2, "no-answer")] == drops
+
+
+def compacted(index):
+    """
+    Return the frames of a compaction.
+    """
+    return B(index, "compaction", content=None), D(index, "compaction_delta", **SUMMARY), X(index)
+
+
+def test_a_caller_that_a_compaction_has():
+    """
+    The call whose code has made another one is not sent, nor is its id: the service answers 400.
+    """
+    code = tool(1, "srvtoolu_1", "code_execution", "{}", "server_tool_use")
+    made = tool(2, "toolu_2", caller={"type": "code_execution_20250825", "tool_id": "srvtoolu_1"})
+    body = answer(
+        *tool(0), *code, *made, *result(3, content=SEARCH), *compacted(4), *text(5, "a"), stop_reason="tool_use"
+    )
+    request = DIALECT.encoder([USER, message(body)], {"model": MODEL})
+
+    assert ["tool_use", "tool_use", "compaction", "text"] == [
+        each["type"] for each in request.body["messages"][1]["content"]
+    ]
+    assert "srvtoolu_1" not in json.dumps(request.body)
+    assert [2] == [drop.part for drop in request.drops if str(drop.reason) == "unplaced"]
+
+
+def test_a_thought_behind_which_a_compaction_leaves_nothing():
+    """
+    What is behind the thought is the result of a call before the compaction: the thought is the last, and refused.
+    """
+    thought = B(5, "thinking", thinking="", signature=""), H(5, "Hm"), S(5, "EqQB"), X(5)
+    code, found = tool(1, **SERVER), result(6, content=SEARCH)
+    body = answer(*tool(0), *code, *text(2, "a"), *compacted(3), *tool(4, "toolu_2"), *thought, *found)
+    [_, sent, _], _ = encoded(USER, message(body))
+
+    assert ["tool_use", "compaction", "tool_use"] == [each["type"] for each in sent["content"]]
+
+
+@pytest.mark.parametrize("blank", ["", " "], ids=["empty", "blank"])
+def test_a_blank_summary_of_the_app(blank):
+    """
+    It is left out: the user has not sent it.
+    """
+    summary = CompactionMessage(id="s1", reason="manual", status="completed", text=blank)
+    messages, drops = encoded(summary, USER)
+
+    assert [ASKED] == messages
+    assert [(None, "empty")] == drops
 
 
 def test_a_search_that_a_pause_leaves_open():

@@ -265,6 +265,20 @@ def test_a_result_of_the_service_beside_calls_of_the_app(parts, called):
     assert ([ASKED, called, results], []) == encoded(USER, *transcript.messages)
 
 
+def test_a_result_without_its_call_before_a_call_of_the_app():
+    """
+    It counts for no other call: what is behind the result of the service is before the results all the same.
+    """
+    lone = response("x", {"t": 1}, id="x1")
+    called = [F("a", {}, SIG, id="a1"), F("h", {}, id="h1")]
+    transcript = fold(events(answer(lone, called, response("h", {"t": 2}, id="h1"), T("So."))))
+    [waiting] = transcript.pending_tool_calls
+    contents, _ = encoded(USER, *fold([waiting.succeed("done")], start=transcript).messages)
+
+    results = user(response("h", {"t": 2}, id="h1"), response("a", {"output": "done"}, id="a1"))
+    assert [model(*called, T("So.")), results] == contents[-2:]
+
+
 def test_a_result_of_the_service_before_a_call_of_the_app():
     """
     It stays where it came.

@@ -50,9 +50,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             content = {} if output is None else {"content": output}
             kind_of = state.get("type", f"{first.name}_tool_result")
             return {"type": kind_of, "tool_use_id": wire_id(first) or first.call_id, **content, **more}
-        case "media":
-            return None  # no model answers with media
-        case "opaque":
+        case "media" | "opaque":  # no model answers with media
             return dict(mapping(state, "block")) or None
         case _ as never:
             assert_never(never)

@@ -272,8 +272,8 @@ class AnthropicMessagesDecoder(DecoderBase):
             self._add(block, string(delta, field) or "")
             if len(delta) == 2 and field in delta:
                 self.offer_fast_path(event, _PATHS[role][1], self.recorder.open_of(block), kind=kind)
-            else:
-                self._on_raw_delta(block, "", others(delta, {field, "estimated_tokens"}))
+            elif more := others(delta, {"type", field, "estimated_tokens"}):
+                self._on_raw_delta(block, "", {"type": kind, field: "", **more})  # clients need the text
         elif kind == "signature_delta":
             self.recorder.keep(block, others({"signature": string(delta, "signature") or None}))  # not an empty one
             self._on_raw_delta(block, "", others(delta, {"signature"}))

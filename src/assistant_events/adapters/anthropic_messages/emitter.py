@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
 from assistant_events.adapters.emitter import finish_word, is_lost, own_message
-from assistant_events.adapters.items import BlockKind, content_blocks
+from assistant_events.adapters.items import content_blocks
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.values import thaw, write_json
 
@@ -27,8 +27,8 @@ class AnthropicMessagesEmitter(BlockEmitter):
     """Writes one answer as a stream."""
 
     decoder = AnthropicMessagesDecoder
-
     name_field = "type"
+    write_block = staticmethod(blocks.write_block)
 
     # -- the message
 
@@ -51,10 +51,6 @@ class AnthropicMessagesEmitter(BlockEmitter):
             self.write({"type": "error", **words.ERRORS.write_document(message.error)})
 
     # -- blocks
-
-    def write_block(self, kind: BlockKind, parts: Sequence[Any]) -> dict[str, Any] | None:
-        """Return a block as a document has it."""
-        return blocks.write_block(kind, parts)
 
     def block_frames(self, index: int, block: dict[str, Any], part: msg.Part | None) -> BlockFrames:
         """Return the events of a block."""

@@ -7,7 +7,7 @@ Every block is sent back as it came and at its place. All results of an answer a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
@@ -50,7 +50,7 @@ class AnthropicMessagesEncoder(EncoderBase):
         self.longest_name = 128 if self._policy.signs(self.target) else None
         self._has_advisor = any((string(each, "type") or "")[:7] == "advisor" for each in mappings(self.body, "tools"))
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
-        self._named = named_calls(self.messages, self.selected, self.unsendable, _named_ids)
+        self._named = named_calls(self.messages, self.selected, self._unsent, _named_ids)
         self._known = {None, *(given for _, given in self._named)}
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
 
@@ -63,10 +63,8 @@ class AnthropicMessagesEncoder(EncoderBase):
     def completed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body with the container that was used last; one with an id stays."""
         container, wanted = self.last_state("container"), mapping(body, "container")
-        if container is not None and wanted and not wanted.get("id"):
-            body["container"] = {**wanted, "id": container}
-        elif container is not None and body.get("container") is None:
-            body["container"] = container
+        if container is not None and not wanted.get("id") and (wanted or body.get("container") is None):
+            body["container"] = {**wanted, "id": container} if wanted else container
         return body
 
     # -- messages and blocks
@@ -100,9 +98,8 @@ class AnthropicMessagesEncoder(EncoderBase):
         sent: object = blocks
         if is_text and len(content) == 1:
             sent = blocks[0]["text"] if blocks else CALL_FAILED if failed else ""
-        result: Item = {"type": "tool_result", "tool_use_id": wire_id(call), "content": sent}
-        if "toolset_name" in call.state:
-            result["toolset_name"] = call.state["toolset_name"]
+        named = {key: call.state[key] for key in ("toolset_name",) if key in call.state}
+        result: Item = {"type": "tool_result", "tool_use_id": wire_id(call), "content": sent, **named}
         # "all content must be type `text` if `is_error` is true" (a report of 2026-03); the first text is the error.
         return {"role": "user", "content": [{**result, "is_error": True} if failed and is_text else result]}
 
@@ -128,13 +125,18 @@ class AnthropicMessagesEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return the texts of a message of blanks, which is refused, and what a replaced model has left behind."""
-        last = max([place for place, part in parts if _block_type(part) == "fallback"], default=0)
-        replaced = {at: words.REPLACED.message for at, part in parts if at < last and not _outlives_model(part)}
+        replaced: dict[int, DropReason | str] = dict.fromkeys(_replaced(parts), words.REPLACED.message)
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
         replaced |= refused_thoughts(self, message, sent) if self._policy.signs(self.target) else {}
         sent = [each for each in sent if each[0] not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}
+
+    def _unsent(self, message: msg.AssistantMessage) -> Collection[int]:
+        """Return the places of calls that are not sent, whatever is sent of other messages."""
+        parts = [*enumerate(message.parts)]
+        calls = [at for at, part in parts if isinstance(part, msg.ToolPart) and self.unsendable(part) is not None]
+        return {*calls, *_replaced(parts), *self.summed_up(parts)}
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""
@@ -143,6 +145,12 @@ class AnthropicMessagesEncoder(EncoderBase):
     def _has_caller(self, fields: Mapping[str, Any]) -> bool:
         """Return whether the call is sent from whose code another was made, if any: else the service answers 400."""
         return string(mapping(fields, "caller"), "tool_id") in self._known
+
+
+def _replaced(parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
+    """Return the places of what a replaced model has left behind."""
+    last = max([place for place, part in parts if _block_type(part) == "fallback"], default=0)
+    return [place for place, part in parts if place < last and not _outlives_model(part)]
 
 
 def _outlives_model(part: msg.Part) -> bool:
