@@ -125,7 +125,7 @@ def test_c44_summaries_without_a_stop():
 
 def test_c44_places_without_a_stop():
     """
-    A step of an unknown type and a result that has come are before the step that follows.
+    A step of an unknown type is before the step that follows; a result is where it ends, for its signature may follow.
     """
     call = delta("google_search_call", arguments={"queries": ["q"]})
     found = delta("google_search_result", result=[{"url": "https://a.x/"}])
@@ -136,9 +136,40 @@ def test_c44_places_without_a_stop():
     unknown, searched, answered = message(body).parts
 
     assert ("opaque", "tool", "text") == (unknown.type, searched.type, answered.type)
-    assert [0, 1, 2, 3] == [
+    assert [0, 1, 3, 2] == [
         state["i"] for state in (unknown.state, searched.state, searched.result_state, answered.state)
     ]
+
+
+def test_c44_a_signature_behind_the_next_step():
+    """
+    Steps go by their index: a result whose signature comes behind the start of the next one has it.
+    """
+    call = delta("google_search_call", arguments={"queries": ["q"]})
+    found = delta("google_search_result", result=[{"url": "https://a.x/"}])
+    body = answer(
+        *(S(0, step("google_search_call", id="s1")), D(0, call), X(0)),
+        *(
+            S(1, step("google_search_result", call_id="s1")),
+            D(1, found),
+            S(2, mo()),
+            D(1, delta("google_search_result", signature="A=")),
+        ),
+    )
+    [searched, *_] = message(body).parts
+
+    assert "A=" == searched.result_state["signature"]
+
+
+def test_c44_thoughts_by_turns():
+    """
+    Two thoughts whose pieces come by turns are a few parts, and not one for each piece.
+    """
+    pieces = [D(at % 2, summary(f"{at} ")) for at in range(80)]
+    body = answer(S(0, th()), S(1, th()), *pieces)
+
+    assert len(inner(body)) <= 10
+    assert {f"{at} " for at in range(80)} == {f"{word} " for part in message(body).parts for word in part.text.split()}
 
 
 def test_c45_delta_before_start():

@@ -4,7 +4,7 @@ Turns: moves of the app in tasks of their own, stopped and taken up from anywher
 
 import asyncio
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 
 import attrs
 import pytest
@@ -344,6 +344,64 @@ def test_a_prompt_during_a_retry():
         assert "Well" == session.transcript.last.text
 
     run(main())
+
+
+def test_a_prompt_while_the_log_is_read_for_a_retry(monkeypatch):
+    """
+    The cut answer may be rewound then, the prompt behind it may not: it is answered.
+    """
+    asks_again = Turns.asks_again
+
+    async def main():
+        client = Provider((line(count={"input": 1}),), HELLO, HELLO)
+        async with Turns(MemoryStore(), app(client), client=client, retry=True, **SOON) as turns:
+            session = await turns.open("s1")
+
+            async def slow(self, session_id, transcript):
+                found = await asks_again(self, session_id, transcript)
+                if found:
+                    await session.prompt("And?")
+                return found
+
+            monkeypatch.setattr(Turns, "asks_again", slow)
+            await session.prompt("Hi")
+            await turns.run(session)
+            await turns.run(session)
+
+            texts = [message.text for message in session.transcript if message.type == "user"]
+            assert (["Hi", "And?"], "Hello", Awaits.USER) == (
+                texts,
+                session.transcript.last.text,
+                session.transcript.awaits,
+            )
+
+    run(main())
+
+
+@pytest.mark.parametrize("raises", [True, False], ids=["raises", "returns"])
+def test_a_move_that_raises_behind_a_cut(raises):
+    """
+    It ends the turn, though the answer was cut before any content: nothing is asked for again, and the user sees why.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider((line(count={"input": 1}),), HELLO)
+
+        async def move(session):
+            await app(client)(session)
+            if raises and session.transcript.last.error:
+                raise ValueError("no")
+
+        async with Turns(store, move, client=client, retry=True, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            with suppress(ValueError):
+                await turns.run(session)
+            await session.refresh()
+            return session.transcript.last
+
+    last = asyncio.run(main())
+    assert ("unknown", "") == (last.error.kind, last.text) if raises else last.text == "Hello"
 
 
 def test_a_stop_while_tools_run():

@@ -541,6 +541,8 @@ def test_a_store_that_has_failed_is_not_a_missing_session():
     """
 
     class Failing:
+        load_snapshot = None
+
         def __init__(self, inner):
             self.inner, self.calls = inner, 0
 

@@ -8,13 +8,15 @@ import tracemalloc
 
 import pytest
 
-from assistant_events import PromptSubmitted, find_problems, fold
+from assistant_events import ErrorInfo, PromptSubmitted, StepFailed, StepStarted, find_problems, fold
 from assistant_events.errors import PrunedError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.outward import Cursor, DocumentWriter
+from assistant_events.session import Session
 from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.testing import prompt
 from assistant_events.web import ChatRoutes
-from tests.session.scripted import ASKS, HELLO, line
+from tests.session.scripted import ASKS, HELLO, Scripted, line
 from tests.web.chat import Browser, chat, folded, run, until
 
 
@@ -397,6 +399,25 @@ def test_an_answer_that_is_asked_for_again_does_not_end_the_turn(second):
             assert "history.rewound" in types
             assert ("step.failed" if len(second) == 1 else "step.ended") == types[-1]
             assert 204 == again.status
+
+    run(main())
+
+
+def test_an_answer_that_nobody_asks_for_again_ends_the_turn():
+    """
+    One that was cut before any content is of a turn that has ended when no task has its session.
+    """
+
+    async def main():
+        store, origin = MemoryStore(), Scripted("a1").origin()
+        cut = StepFailed(message_id="a1", error=ErrorInfo(kind="aborted", message="left"))
+        session = await Session.open(store, "s1", owner="ada")
+        await session.append(prompt("Hi"), StepStarted(message_id="a1", origin=origin), cut)
+        async with chat(store=store, turns={"retry": True}) as app:
+            got = await (await app.ada.get("/sessions/s1/events?until=user")).until("end")
+            back = await app.ada.get("/sessions/s1/events?until=user", last_event_id="3")
+
+            assert (["snapshot", "end"], 204) == ([document["type"] for _, _, document in got], back.status)
 
     run(main())
 

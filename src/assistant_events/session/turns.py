@@ -19,7 +19,7 @@ from assistant_events.errors import (
 )
 from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
-from assistant_events.messages import AssistantMessage, Awaits, ToolPart, Transcript, UserMessage
+from assistant_events.messages import AssistantMessage, Awaits, ToolPart, Transcript, UserMessage, fail_again
 from assistant_events.session.answers import Client, api_of, is_of
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
@@ -201,11 +201,13 @@ class Turns:
 
     async def asks_again(self, session_id: str, transcript: Transcript) -> bool:
         """Return whether the last answer is asked for again, though it is the move of the user: see *retry*."""
-        last = transcript.last
-        if not self._retry or transcript.awaits is not Awaits.USER or not isinstance(last, AssistantMessage):
+        last, is_due = transcript.last, self._retry and session_id in self._tasks
+        if not is_due or transcript.awaits is not Awaits.USER or not isinstance(last, AssistantMessage):
             return False
         if last.parts or last.error is None or last.error.kind not in CUT_KINDS:
             return False
+        if not transcript.rewound:
+            return True
         tries = 0
         try:
             async for record in self._store.read(session_id, limit=transcript.seq):
@@ -390,6 +392,9 @@ class Turns:
         runs = [session.transcript.answer(left.message_id) for left in session.transcript.unfinished() if left.run]
         while True:
             events = cancellation(session.transcript, name, self._client, error)
+            last = session.transcript.last_answer
+            if last is not None and not events and await self.asks_again(session.session_id, session.transcript):
+                events = fail_again(last, error, "its turn has failed")
             if _last_prompt(session.transcript) != _last_prompt(before):
                 events = [event for event in events if event.message_id != name]
                 self._asked[session.session_id].set()
@@ -415,8 +420,9 @@ class Turns:
 
     async def _ask_again(self, session: Session) -> None:
         """Rewind the last answer if it is asked for again: then it is the move of the model."""
-        if await self.asks_again(session.session_id, session.transcript):
-            await session.rewind(session.transcript.messages[-1].id, last=True)
+        last = session.transcript.last
+        if last is not None and await self.asks_again(session.session_id, session.transcript):
+            await session.rewind(last.id, last=True)
 
     def _results_of_lost(self, transcript: Transcript) -> list[ToolSuccess | ToolFailed]:
         calls = [call for call in transcript.pending_tool_calls if call.is_outcome_unknown]

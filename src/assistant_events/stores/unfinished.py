@@ -45,6 +45,7 @@ def recover_unfinished(store: Store, session_id: str, unreadable: set[str]) -> t
     try:
         transcript = stored_transcript(store, session_id)
     except StoreError as error:
+        store.seq(session_id)  # raises where it is the store that has failed, or is closed
         if session_id not in unreadable:
             unreadable.add(session_id)
             hint = "it is left out until it can be read"

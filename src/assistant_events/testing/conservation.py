@@ -74,7 +74,7 @@ _OF_SOURCES: Final = re.compile(r"citation|annotation|(?:^|_)(?:source|reference
 _SOURCES: Final = {"url": "url", "uri": "url", "title": "title", "cited_text": "cited_text"}
 """By names of fields of sources, of most wires, what a citation has of them."""
 
-_END: Final = re.compile(r"(start|end)(?:[_A-Z]\w*)?")
+_END: Final = re.compile(r"(start|end)(?:_?[iI]ndex)?")
 """Names of the ends of a source in a text, on most wires."""
 
 _WRITTEN: Final = frozenset({"text", "raw_input", "input", "output", "message", "summary", "transcript", "cited_text"})
@@ -127,18 +127,17 @@ def check_citations(sample: Sample) -> None:
 
 def _check_ranges(sample: Sample) -> None:
     ranges = {found for frame in sample.frames for found in _ranges(frame.document)}
-    before: dict[str, str] = {}  # the texts of a message: some wires count from the first one
+    before: dict[str, list[str]] = {}  # the texts of a message: some wires count from the first one, or of the item
     for place, part in parts_of(sample.transcript).items() if ranges else ():
         if not isinstance(part, TextPart):
             continue
-        earlier = before.get(place[0], "")
-        before[place[0]] = earlier + part.text
+        earlier = before.setdefault(place[0], [""])  # all that the place may count from
+        starts, before[place[0]] = earlier, ["", *[each + part.text for each in earlier]]
         for each in part.citations:
             require(
                 each.start is None
                 or each.end is None
-                or not ranges.isdisjoint(_written("", part.text, each.start, each.end))
-                or not ranges.isdisjoint(_written(earlier, part.text, each.start, each.end)),
+                or any(not ranges.isdisjoint(_written(text, part.text, each.start, each.end)) for text in starts),
                 f"{sample.name}: a citation of {named([place])} is from {each.start} to {each.end} of its text, and no "
                 "frame has a source there",
             )
@@ -320,7 +319,7 @@ def _is_swapped(name: str, count: int, details: Mapping[Path, float]) -> bool:
 
 
 def _has(path: Path, side: str) -> bool:
-    return _OF_SIDES[side].search(".".join(path)) is not None
+    return _OF_SIDES[side].search(path[-1]) is not None
 
 
 def _is_sum(count: int, details: Sequence[float]) -> bool:

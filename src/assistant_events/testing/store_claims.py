@@ -203,11 +203,16 @@ def _warnings() -> Generator[list[str]]:
         found.append(record.getMessage())
         return True
 
+    level, disabled = logger.level, logger.disabled
     logger.addFilter(collect)
+    logger.setLevel(logging.WARNING)
+    logger.disabled = False
     try:
         yield found
     finally:
         logger.removeFilter(collect)
+        logger.setLevel(level)
+        logger.disabled = disabled
 
 
 def a_sign_of_life_lasts(store: Store) -> None:

@@ -15,7 +15,7 @@ def check_object(value: object, member: str, expected: str) -> None:
 
 def check_store(store: object) -> None:
     """Raise a `TypeError` for what is not a store."""
-    check_object(store, "seq", 'store: expected a store, such as SqliteStore("chat.db")')
+    check_object(store, "load_snapshot", 'store: expected a store, such as SqliteStore("chat.db")')
 
 
 def check_function(name: str, value: object) -> None:

@@ -17,7 +17,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFact
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
-from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, ResultStep, StepDecoder, decoder_of
+from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, StepDecoder, decoder_of
 from assistant_events.adapters.json_fields import Fields, array, integer, mapping, string
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
@@ -357,7 +357,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             self.ensure_started()
         self._created_again = None
         before, last = self._latest_open(), self._last_of.get(kind) if kind in _ONE_AT_A_TIME else None
-        if isinstance(before, OpaqueStep) or (isinstance(before, ResultStep) and before.output):
+        if isinstance(before, OpaqueStep):
             before.stop()  # its place is before what follows, also without a stop
         if last is not None and not last.ended:
             last.stop()

@@ -334,8 +334,8 @@ class ThoughtStep(StepDecoder):
         """Append to the summary or set the signature. Late ones make one more part."""
         if kind not in ("thought_summary", "thought_signature", "thought"):
             self.keep_delta(delta)
-        elif self._read(delta) and self.ended:
-            self.stop()
+        elif self._read(delta):
+            self.ended = False
 
     def stop(self) -> None:
         """End the reasoning; the second time it ends what has come since."""
@@ -503,7 +503,7 @@ class ResultStep(StepDecoder):
     def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
         super().__init__(decoder, kind, index)
         self._call_id = self._name = ""
-        self.output: ContentInput = ()
+        self._output: ContentInput = ()
         self._state: dict[str, Any] = {"type": kind}
 
     def same_item(self, fields: Fields) -> bool:
@@ -514,7 +514,7 @@ class ResultStep(StepDecoder):
         """Read what came with the start."""
         self._call_id = string(fields, "call_id") or self._call_id
         self._name = string(fields, "name") or self._name
-        self.output = read_output(fields.get("result")) or self.output
+        self._output = read_output(fields.get("result")) or self._output
         for key in (*vocabulary.DETAILS, "name", "signature"):
             if string(fields, key) or (key != "signature" and string(fields, key) is not None):
                 self._state[key] = fields[key]
@@ -544,11 +544,11 @@ class ResultStep(StepDecoder):
         self.ended = True
         error = _FAILED if self._state.get("is_error") is True else None
         call_type = self.type.removesuffix("_result") + "_call"
-        if self.decoder.answer_paused(self._call_id, self.output, error, state=self._state):
+        if self.decoder.answer_paused(self._call_id, self._output, error, state=self._state):
             return
         self.recorder.result(
             self._call_id or None,
-            self.output,
+            self._output,
             error,
             vocabulary.CALLS[call_type] or self._name or "function",
             self._state,
