@@ -14,7 +14,7 @@ from assistant_events.reducer import find_problems, fold
 from assistant_events.session import SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Call, answer, durable, prompt, rewind
-from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun, TextContent
+from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun, TextContent, thaw
 from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, each, encode, line, receive
 
 BODY = {"model": "m"}
@@ -480,6 +480,31 @@ NOT_PROMPTS = {
     "a provider's message": ({"role": "user", "content": "Hi"}, TypeError),
     "a provider's messages": (["Hi", {"role": "user", "content": "Hi"}], TypeError),
 }
+
+
+def test_a_table_with_a_column_role(session):
+    """
+    JSON is content, also where its objects have a field that messages of providers have.
+    """
+    session.prompt([{"name": "Ann", "role": "admin"}])
+
+    assert [{"name": "Ann", "role": "admin"}] == thaw(session.transcript.last.content[0].value)
+
+
+def test_a_refused_request_and_a_prompt_meanwhile():
+    """
+    A full request that was refused is not sent again: the prompt that has come is answered next.
+    """
+
+    def refused():
+        session.prompt("And this")
+        yield line(fail="invalid-request")
+
+    session, client = SyncSession.open(MemoryStore(), "s1"), Provider(refused(), HELLO)
+    session.prompt("Hi")
+    list(each(session.respond(client, BODY)))
+
+    assert (1, Awaits.MODEL) == (len(client.requests), session.transcript.awaits)
 
 
 @pytest.mark.parametrize(("content", "error"), NOT_PROMPTS.values(), ids=NOT_PROMPTS)

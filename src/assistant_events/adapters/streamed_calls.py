@@ -143,7 +143,9 @@ class StreamedCalls:
             self._ids[call] = ident
             if has_name:
                 self._recorder.keep(call, {"id": ident})
-        self._at[index] = self._at[index, ident] = call
+        self._at[index] = call
+        if ident is not None and ident == self._ids[call]:  # not one of its pieces
+            self._at[index, ident] = call
         return call
 
     def _input_of(self, call: int, text: str, *, may_wait: bool) -> str:

@@ -73,7 +73,7 @@ def as_prompt(content: ContentInput) -> tuple[Content, ...]:
     items = _items(content)
     if all(map(_is_empty, items)):
         raise ValueError(f"content: expected a prompt, got {content!r:.100}")
-    if any("role" in getattr(item, "keys", tuple)() for item in items):
+    if any(isinstance(item, Mapping) and {"role", "content"} <= item.keys() for item in items):
         raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
     return as_content(content)
 

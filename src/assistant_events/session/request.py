@@ -43,6 +43,9 @@ def request_for(
         raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
     if refused is None:
         return dialect.encoder(messages, body, mode=mode, provider=provider)
+    if dialect.policy.storage_key is None:
+        return None if refused.mode == "full" else dialect.encoder(messages, body, mode="full", provider=provider)
     policy = dialect.policy.without_storage()
     encoded = dialect.encoder(messages, body, mode="full", provider=provider, policy=policy)
-    return None if refused.mode == "full" and encoded.body == refused.body else encoded
+    usual = dialect.encoder(messages, body, mode="full", provider=provider)  # with prompts that have come meanwhile
+    return None if refused.mode == "full" and encoded.body == usual.body else encoded

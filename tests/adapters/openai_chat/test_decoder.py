@@ -924,7 +924,6 @@ SOURCES = {
         ],
         [("reasoning", "Hm so."), ("text", "Yes.", 1)],
     ),
-    "without a text": ([R("Hm"), D(annotations=[SOURCE])], [("reasoning", "Hm"), ("text", "", 1)]),
 }
 
 
@@ -939,6 +938,45 @@ def test_sources_before_the_text(chunks, expected, ends):
     assert expected == [
         (each.type, each.text, *([len(each.citations)] if each.type == "text" else [])) for each in found
     ]
+
+
+def test_sources_without_a_text():
+    """
+    They are of an empty text behind the reasoning; where the answer is cut the reasoning is, and has them raw.
+    """
+    chunks = R("Hm"), D(annotations=[SOURCE])
+    thought, text_ = message(answer(*chunks)).parts
+    [cut] = message(stream(*chunks)).parts
+
+    assert ("Hm", "completed", "", 1) == (thought.text, thought.status, text_.text, len(text_.citations))
+    assert ("Hm", "incomplete", [SOURCE]) == (cut.text, cut.status, thaw(cut.state["annotations"]))
+
+
+def test_a_refusal_beside_content():
+    """
+    Both are read in one order, from a stream and from the document of the same.
+    """
+    streamed = message(answer(T("yes"), D(refusal="no")))
+    whole = message(document(content="yes", refusal="no"))
+
+    assert ["yes", "no"] == [part.text for part in streamed.parts] == [part.text for part in whole.parts]
+
+
+def test_ids_of_pieces_that_come_again():
+    """
+    An id of a piece, and not of a call, names no call: the second call keeps its input.
+    """
+
+    def call(name, ident, *pieces):
+        first = D(tool_calls=[{"index": 0, "id": ident, "function": {"name": name, "arguments": '{"a":"'}}])
+        return first, *[
+            D(tool_calls=[{"index": 0, "id": f"i{at}", "function": {"arguments": each}}])
+            for at, each in enumerate(pieces)
+        ]
+
+    found = message(answer(*call("f", "A", "x", "y", '"}'), *call("g", "B", "1", "2", '"}'))).tool_calls
+
+    assert [("f", {"a": "xy"}), ("g", {"a": "12"})] == [(each.name, each.arguments) for each in found]
 
 
 def test_tools_of_the_server_in_a_document():

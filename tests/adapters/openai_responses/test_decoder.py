@@ -875,6 +875,15 @@ class TestCalls:
             thaw(found.result_state),
         )
 
+    def test_a_result_before_a_limit(self):
+        """
+        A call that has its result was run, also where the answer ends before the call does.
+        """
+        frames = [added(0, **{**PROGRAM, "code": ""}), *hosted(1, **PROGRAM_OUTPUT)]
+        [found] = message(stream(*frames, end=incomplete("max_output_tokens"))).tool_calls
+
+        assert ("success", "4") == (found.status, found.output[0].text)
+
     def test_a_call_that_the_server_answers(self):
         """
         The result of a function in the answer itself makes its call one of the provider (agents of Databricks).

@@ -106,9 +106,11 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_failing(self) -> None:
         """Begin the calls that wait for the rest of their name, and a text for the sources that wait for one."""
-        if self._sources:
+        if self._sources and self.recorder.open_of(None) is None:
             self.recorder.begin(None, "text")
-            self._keep_sources()
+        elif self._sources:
+            self.recorder.keep(None, {"annotations": self._sources})  # of a reasoning that was cut
+        self._keep_sources()
         self._calls.begin_waiting()
 
     def on_done(self) -> None:
@@ -175,6 +177,8 @@ class OpenAIChatDecoder(DecoderBase):
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""
         self._details.end()
+        if self._sources:
+            self.recorder.end(None)
         self.on_failing()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
@@ -195,12 +199,11 @@ class OpenAIChatDecoder(DecoderBase):
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
             self._frame = None
         for item in details:
-            facts = self._details.add(named, item)
-            if facts is None:
+            if (facts := self._details.add(named, item)) is None:
                 self._frame = None
             else:
                 self._offer((*_DELTA, named, 0, self._details.text_field(item)), piece_key(facts), repr(facts))
-        for field in filter(filled.__contains__, (thought, "refusal", *self._READERS)):
+        for field in filter(filled.__contains__, dict.fromkeys((thought, "content", "refusal", *self._READERS))):
             text = string(delta, field) or string(mapping(delta, field), "content")  # an object of any-llm
             if text and field in (thought, "refusal", "content"):
                 self._on_text(field, text)

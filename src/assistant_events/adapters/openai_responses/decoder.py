@@ -155,7 +155,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         if item_id and item_id in self._sealed:  # of a replay that is a document, which comes without it
             item.fields.setdefault("encrypted_content", self._sealed[item_id])
         item.state |= others({"phase": item.fields.get("phase")})  # the last of its texts may be empty
-        if item.role in ("text", "reasoning") and words.is_of_subagent(item.fields):
+        has_begun = bool(item.parts) or self.recorder.open_of(item) is not None
+        if item.role in ("text", "reasoning") and not has_begun and words.is_of_subagent(item.fields):
             item.role = "opaque"  # it is not what answers
         if item.role == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
@@ -186,6 +187,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         item.complete()
         opened = self.recorder.open_of(item)
         given = words.TOOLS[item.kind].input_in(item.fields, None if opened is None else opened.buffer.value())
+        is_cut = is_cut and item.answer is None  # one that has a result was run
         self.recorder.end_tool_input(None, _final_state(item), given, complete=not is_cut, key=item)
         is_hosted, error = words.is_hosted(item.kind, item.fields), tool_error(item.fields)
         if item.answer is not None or (is_hosted and is_done and not is_cut and (error or not item.awaits)):
