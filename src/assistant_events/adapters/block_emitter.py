@@ -31,8 +31,9 @@ class BlockEmitter(EmitterBase):
 
     # -- implemented by subclasses
 
+    @staticmethod
     @abstractmethod
-    def write_block(self, kind: BlockKind, parts: Sequence[Any]) -> dict[str, Any] | None:
+    def write_block(kind: BlockKind, parts: Sequence[Any]) -> dict[str, Any] | None:
         """Return the block of *parts*, which are all of *kind*, as a document has it; `None` when it has none."""
         # Any: the kind determines the class of the parts.
 

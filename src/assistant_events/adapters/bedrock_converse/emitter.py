@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from assistant_events import messages as msg
@@ -12,7 +12,7 @@ from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.decoder import BedrockConverseDecoder
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
 from assistant_events.adapters.emitter import finish_word, is_lost, own_message
-from assistant_events.adapters.items import BlockKind, content_blocks
+from assistant_events.adapters.items import content_blocks
 from assistant_events.values import thaw
 
 _DIALECT = BedrockConverseDecoder.dialect
@@ -25,6 +25,7 @@ class BedrockConverseEmitter(BlockEmitter):
     """Writes one answer as a stream."""
 
     decoder = BedrockConverseDecoder
+    write_block = staticmethod(blocks.write_block)
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `messageStart`."""
@@ -44,10 +45,6 @@ class BedrockConverseEmitter(BlockEmitter):
             self.write({"metadata": metadata})
         if not is_lost(message.error):
             self.write(write_exception(message.error))
-
-    def write_block(self, kind: BlockKind, parts: Sequence[Any]) -> dict[str, Any] | None:
-        """Return a block as a document has it."""
-        return blocks.write_block(kind, parts)
 
     def block_frames(self, index: int, block: dict[str, Any], part: msg.Part | None) -> BlockFrames:
         """Return the events of a block; texts and reasoning have no start."""
