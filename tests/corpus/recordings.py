@@ -68,7 +68,8 @@ class Answer:
             return json.loads(self.body)
         lines = self.body.decode().splitlines()
         if self.form == "sse":
-            lines = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
+            # llama.cpp ends a stream with a field `error`.
+            lines = [line.partition(":")[2] for line in lines if line.startswith(("data:", "error:"))]
         return [json.loads(line) for line in lines if line.strip() not in ("", "[DONE]")]
 
 
