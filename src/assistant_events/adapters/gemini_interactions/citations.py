@@ -24,12 +24,18 @@ _CITATIONS: Final = {
     "file_citation": ("document_uri", "file_name"),
     "place_citation": ("url", "name"),
 }
+_PIECE: Final = 1 << 14
 _INDEXES: Final = ("start_index", "end_index")
 
 
 def is_transcription(annotation: Fields) -> bool:
     """Return whether an annotation describes the words or speakers of audio: details, which are never sent back."""
     return string(annotation, "type") in ("word_info", "speech_metadata")
+
+
+def byte_length(text: str) -> int:
+    """Return the length of a text in UTF-8. In pieces: a copy of a long text would take as much memory again."""
+    return sum([len(text[at : at + _PIECE].encode()) for at in range(0, len(text), _PIECE)])
 
 
 def moved(annotation: Fields, offset: int) -> Fields:

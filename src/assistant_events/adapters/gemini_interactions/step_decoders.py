@@ -251,7 +251,7 @@ class OutputStep(StepDecoder):
         if self._part == "text" or self._annotations or self._block:
             fragment = self._open_text()
             state, details, cited = self._text_facts()
-            self._past += 0 if fragment is None else len(fragment.buffer.value().encode())
+            self._past += 0 if fragment is None else citations.byte_length(fragment.buffer.value())
             self.recorder.end_text(self._drained() | state, citations=cited, details=details, key=self)
             self._part = None
 
