@@ -40,15 +40,16 @@ def lost_calls(
     needs_result: Callable[[msg.ToolPart], bool],
 ) -> list[int]:
     """
-    Return what `unsigned_calls` does, where calls up to the first of them came with signatures, and none is sent.
+    Return what `unsigned_calls` does, where a call up to the first of them came with a signature that is not sent.
 
-    A step whose first call came without one is sent as it came.
+    A step whose first call came without one is sent as it came. A call of the service does not make up for another one:
+    what is behind its result is a step of its own.
     """
     places, sent = unsigned_calls(parts, key, needs_result), dict(parts)
     came = enumerate(message.parts[: places[0] + 1] if places else ())
     key = key.partition(".")[0]
     signed = [place for place, part in came if isinstance(part, msg.ToolPart) and key in part.state]
-    has_lost = bool(signed) and all(place not in sent or key not in sent[place].state for place in signed)
+    has_lost = any(place not in sent or key not in sent[place].state for place in signed)
     return places if has_lost else []
 
 

@@ -457,6 +457,19 @@ def test_calls_whose_signature_is_lost(found, options, before, words):
     assert "reworded" in [str(drop.reason) for drop in request.drops]
 
 
+def test_a_signed_call_that_was_cut_behind_one_of_the_service():
+    """
+    The signature of another call is not its own: it is sent in words, too.
+    """
+    ran = F("w", {}, SIG, id="w1"), response("w", {"t": 2}, id="w1")
+    pieces = [F("f", willContinue=True, sig=SIG_2), P("$.x", goes_on=True, stringValue="a")]
+    contents, drops = encoded(USER, message(answer(*ran, *pieces, end=ended("MAX_TOKENS"))))
+
+    assert [ASKED, model(ran[0]), user(ran[1])] == contents[:3]
+    assert "functionCall" not in str(contents[3:])
+    assert (1, "reworded") in drops
+
+
 def test_a_signed_call_that_was_cut():
     """
     It is sent in words, and a signed one behind it as it came.
