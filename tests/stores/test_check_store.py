@@ -16,6 +16,7 @@ from assistant_events.errors import FencedError, LocalProtocolError, PrunedError
 from assistant_events.events import MediaEnded, OpaqueReceived
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.stores.contract import utc_now
+from assistant_events.testing import prompt
 from assistant_events.testing.stores import check_store
 
 
@@ -65,6 +66,24 @@ def test_a_damaged_session_is_left_out(kind, sqlite_stores):
         check_store(sqlite_stores, damage=damage_file)
     else:
         check_store(MemoryStore, damage=damage_memory)
+
+
+def test_a_store_that_is_closed_meanwhile_is_not_a_damaged_session():
+    """
+    `unfinished` raises then, and returns no part of the sessions.
+    """
+    store = MemoryStore()
+    for name in "ab":
+        store.append(name, [prompt("Hi")])
+    read = store.read
+
+    def closing(*args, **options):
+        store.close()
+        return read(*args, **options)
+
+    store.read = closing
+    with pytest.raises(StoreError, match="closed"):
+        store.unfinished()
 
 
 class StopsAtDamage(MemoryStore):

@@ -34,8 +34,13 @@ def is_transcription(annotation: Fields) -> bool:
 
 
 def byte_length(text: str) -> int:
-    """Return the length of a text in UTF-8. In pieces: a copy of a long text would take as much memory again."""
-    return sum([len(text[at : at + _PIECE].encode()) for at in range(0, len(text), _PIECE)])
+    """
+    Return the length of a text in UTF-8, in which half a character is as long as its replacement.
+
+    In pieces: a copy of a long text would take as much memory again.
+    """
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    return sum([len(piece.encode(errors="surrogatepass")) for piece in pieces])
 
 
 def moved(annotation: Fields, offset: int) -> Fields:

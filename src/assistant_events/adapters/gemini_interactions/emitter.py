@@ -10,7 +10,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, Frame, own_message
 from assistant_events.adapters.gemini_interactions import wire_steps
-from assistant_events.adapters.gemini_interactions.citations import annotations_of, moved
+from assistant_events.adapters.gemini_interactions.citations import annotations_of, byte_length, moved
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.statuses import Failure, failure_of, interaction, usage_of
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
@@ -173,7 +173,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         if isinstance(part, msg.TextPart):
             [block], past = step["content"], self._written_bytes.get(index, 0)
             block |= {key: [moved(each, past) for each in block[key]] for key in ("annotations",) if key in block}
-            self._written_bytes[index] = past + len(part.text.encode())
+            self._written_bytes[index] = past + byte_length(part.text)
         if kind == "thought":
             # The first summary in a state is the whole of it, also what earlier parts of the thought have written.
             written = self._written_items.pop(index, 0)

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.gemini_interactions import vocabulary as words
-from assistant_events.adapters.gemini_interactions.citations import moved, shifted
+from assistant_events.adapters.gemini_interactions.citations import byte_length, moved, shifted
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.values import write_json
 
@@ -94,7 +94,7 @@ def _output(step: Fields, deltas: Sequence[Fields], chars: int | None, *, is_cut
     for is_text, group in groupby(blocks, _is_text):
         run = list(group)
         sent += _text_deltas(run, chars, past) if is_text else run
-        past += sum([len((string(block, "text") or "").encode(errors="surrogatepass")) for block in run])
+        past += sum([byte_length(string(block, "text") or "") for block in run])
     # Unknown deltas belong to the part that ends next; a part that is cut keeps those before it.
     is_first = is_cut or not all(map(_is_text, blocks))
     return start, [*deltas, *sent] if is_first else [*sent, *deltas]
