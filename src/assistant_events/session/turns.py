@@ -200,7 +200,7 @@ class Turns:
         return tuple([claim.session_id for claim in claims])
 
     async def asks_again(self, session_id: str, transcript: Transcript) -> bool:
-        """Return whether a task of this worker asks for the last answer again, though the user may move: see *retry*."""
+        """Return whether a task of this worker asks for the last answer again, as *retry* allows it."""
         last, is_due = transcript.last, self._retry and session_id in self._tasks
         if not is_due or transcript.awaits is not Awaits.USER or not isinstance(last, AssistantMessage):
             return False
