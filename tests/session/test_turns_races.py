@@ -600,6 +600,38 @@ def test_a_worker_without_a_sign_of_life():
     run(main())
 
 
+def test_the_end_of_the_block_while_sessions_are_taken_over():
+    """
+    It waits for the store, which the app closes next.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider()
+        begun, may_end, ended = threading.Event(), threading.Event(), []
+
+        class Slow(Store):
+            def take_over(self, worker, **more):
+                if turns._looking is not None:
+                    begun.set()
+                    assert may_end.wait(30)
+                    ended.append(worker)
+                return store.take_over(worker, **more)
+
+        turns = Turns(Slow(), app(client), client=client, **SOON)
+        await turns.__aenter__()
+        await until(begun.is_set)
+        leaving = asyncio.create_task(turns.__aexit__())
+        await until(turns._looking.done)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not leaving.done()
+        may_end.set()
+        await leaving
+        assert [turns.worker] == ended
+
+    run(main())
+
+
 @pytest.mark.parametrize("when", ["while a tool runs", "while a person is asked"])
 def test_a_deleted_session(when):
     """

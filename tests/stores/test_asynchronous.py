@@ -188,6 +188,32 @@ def test_closing_waits_for_what_was_asked_before():
     asyncio.run(main())
 
 
+def test_a_cancelled_call_is_waited_for():
+    """
+    After `drain` the wrapped store can be closed: a batch whose task was cancelled is written. A closed store has none.
+    """
+
+    async def main():
+        slow = Slow()
+        store = AsyncStore(slow)
+        append = asyncio.create_task(store.append("s", texts(2)))
+        await asyncio.to_thread(slow.begun.wait, 30)
+        append.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await append
+        drain = asyncio.create_task(store.drain())
+        await asyncio.sleep(0)
+        assert 0 == slow.seq("s")
+        slow.go.set()
+        await drain
+
+        assert 2 == slow.seq("s")
+        await store.close()
+        await store.drain()
+
+    asyncio.run(main())
+
+
 def test_other_work_may_run_in_the_same_thread():
     """
     `run` puts any function between the calls.

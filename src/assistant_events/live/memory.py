@@ -81,8 +81,7 @@ class MemoryLive:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if isinstance(self._store, AsyncStore):
-            with suppress(StoreError):  # it is closed
-                await self._store.run(bool)  # what its thread still reads has ended: the store may be closed
+            await self._store.drain()
 
     # -- publishing
 

@@ -224,7 +224,11 @@ class Turns:
         return self
 
     async def __aexit__(self, *_exception: object) -> None:
-        """End all tasks; answers that are received are closed as `aborted`, and can be resumed where the run can."""
+        """
+        End all tasks; answers that are received are closed as `aborted`, and can be resumed where the run can.
+
+        No call of the store is left behind, so that it can be closed.
+        """
         await to_the_end(self._end())
 
     # -- the tasks
@@ -250,6 +254,7 @@ class Turns:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+        await self._store.drain()
 
     async def _look(self) -> None:
         while True:

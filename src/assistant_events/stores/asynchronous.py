@@ -90,6 +90,11 @@ class AsyncStore:
             raise StoreError("the store is closed")
         return asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *args, **kwargs))
 
+    async def drain(self) -> None:
+        """Wait for all earlier calls, also those of coroutines that were cancelled: `store` can be closed then."""
+        if not self._closed:
+            await self.run(bool)
+
     async def close(self) -> None:
         """See `Store.close`. Earlier calls are carried out first."""
         if not self._closed:
