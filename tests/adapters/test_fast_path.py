@@ -216,8 +216,10 @@ def test_the_run_of_a_fragment_is_as_long_as_that_before(monkeypatch):
     A fragment as long as the last one is read at once, not in pieces that grow; what follows it is not looked through.
     """
     cuts = []
-    cut = DeltaFastPath._cut_run
-    monkeypatch.setattr(DeltaFastPath, "_cut_run", lambda path, *given: cuts.append(path.number) or cut(path, *given))
+    cut = DeltaFastPath._append_exact
+    monkeypatch.setattr(
+        DeltaFastPath, "_append_exact", lambda path, *given: cuts.append(path.number) or cut(path, *given)
+    )
     made = decoder()
     run = b"".join([frame(D(2, text("word" * 20)))] * 60)
     for index in range(3):

@@ -59,6 +59,11 @@ Continued: TypeAlias = OpenFragment | OpenCall | Callable[[], OpenFragment]
 
 _QUOTE = ord('"')
 
+# Around and between the texts of a run. A string holds no line end, so none reaches from one literal into the next.
+_BARE = b"[", b",\r", b"]"
+_QUOTED = b'["', b'",\r"', b'"]'
+"""The same of literals that miss their quotes."""
+
 
 class DeltaFastPath:
     """
@@ -75,17 +80,18 @@ class DeltaFastPath:
         "_cls",
         "_draft",
         "_ids",
-        "_last",
         "_mark",
         "_message_id",
         "_pattern",
         "_read",
+        "_read_run",
         "_tail",
         "_texts",
         "_varies",
         "fragment",
         "framed",
         "head",
+        "last",
         "learner",
         "number",
         "prefix",
@@ -102,6 +108,9 @@ class DeltaFastPath:
     prefix: bytes
     """The same of a payload."""
 
+    last: bytes | None
+    """The last frame that varied in more than its text; `None` when there was none."""
+
     stopped: bool
     """Whether another frame came after the last run, which need not be tried again."""
 
@@ -112,6 +121,7 @@ class DeltaFastPath:
         self.template: FrameTemplate | None = None
         self._ids = frame_ids
         self._read = string_reader()
+        self._read_run = strings_reader()
 
     def continue_with(self, message_id: str, number: int, fragment: Continued, texts: list[Any] | None) -> None:
         """
@@ -130,20 +140,22 @@ class DeltaFastPath:
         template = self.learner.template
         assert template is not None, "only what was learned is offered"
         if template is self.template and self.is_for(number, fragment):
-            self._mark = self._length
+            self._mark = 0 if self._buffer is None else self._buffer.length
             return
-        if template is not self.template or number != self.number:
+        if template is not self.template:
             self.template = template
+            self.number = -1
             self._around = template.around or AS_LINE
             self._varies = not template.exact
-            self._pattern: FramePattern | None = None
             self.framed = template.around is not None
+        if number != self.number:
             self.number = number
+            self._pattern: FramePattern | None = None
             self.head, self._tail = template.bound(number)
             self.prefix = self.head[len(self._around[0]) :]
         self._message_id = message_id
         self._texts = texts
-        self._last: bytes | None = None
+        self.last = None
         self.learner.size = 0
         self.stopped = False
         if callable(fragment):
@@ -192,7 +204,7 @@ class DeltaFastPath:
         """Do the same with a payload alone."""
         return None if self.learner.named else self.take(payload.join(self._around))
 
-    def append_run(self, data: bytes, start: int, sink: list[Event]) -> int:
+    def append_run(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int]:
         """
         Append the deltas of frames that follow each other, and their events to *sink*.
 
@@ -204,9 +216,26 @@ class DeltaFastPath:
             sink: The list that gets the events.
 
         Returns:
-            Where the run ends: *start* when it has less than two frames.
+            How many frames the run has, and where it ends: none, and *start*, when it has less than two.
         """
-        return self._append_run(data, start, sink)[1]
+        self.stopped = False
+        head, after = self.head, self._around[1]
+        border = data.find(after, start) + len(after)
+        if border < len(after) or not data.startswith(head, start) or not data.startswith(head, border):
+            return 0, start
+        append = self._append_varied if self._varies else self._append_exact
+        count, found, end = append(data, start, sink)
+        if not found:
+            return 0, start
+        learner = self.learner
+        learner.size += end - start
+        self.stopped = count < found or not head.startswith(data[end : end + len(head)])
+        if self.stopped:
+            # The next fragment is probably not much longer than this one.
+            learner.window = min(max(learner.size * 9 // 8, _SHORT_RUN), _LAST_RUN)
+        elif start + learner.window < len(data):
+            learner.window = min(2 * learner.window, _LAST_RUN)
+        return count, end
 
     def append_payloads(self, payloads: list[bytes], start: int, sink: list[Event]) -> int:
         """
@@ -229,7 +258,7 @@ class DeltaFastPath:
         frames = (after + before).join(some).join(self._around)
         # A payload with a line end could be two frames.
         is_lines = frames.count(b"\n") == len(some) * (before + after).count(b"\n")
-        return self._append_run(frames, 0, sink)[0] if is_lines else 0
+        return self.append_run(frames, 0, sink)[0] if is_lines else 0
 
     @property
     def is_open(self) -> bool:
@@ -242,23 +271,19 @@ class DeltaFastPath:
 
     def was_used(self) -> bool:
         """Return whether frames matched since it was made or resumed, or since the last call."""
-        length = self._length
-        used = length != self._mark
-        if used:
-            self._mark = length
-            self.learner.earned = True
-        return used
+        length = 0 if self._buffer is None else self._buffer.length
+        if length == self._mark:
+            return False
+        self._mark = length
+        self.learner.earned = True
+        return True
 
-    def last_payload(self) -> bytes | None:
-        """Return the payload of the last frame that varied in more than its text; `None` when there was none."""
+    def payload_of(self, frame: bytes) -> bytes:
+        """Return the payload of a frame that has matched."""
         before, after = self._around
-        return None if self._last is None else self._last.removeprefix(before).removesuffix(after)
+        return frame.removeprefix(before).removesuffix(after)
 
     # -- inside
-
-    @property
-    def _length(self) -> int:
-        return 0 if self._buffer is None else self._buffer.length
 
     def _continue(self, fragment: OpenFragment | OpenCall) -> Buffer[str]:
         self.fragment = fragment
@@ -307,7 +332,7 @@ class DeltaFastPath:
             return None
         delta = self._read(literal)
         if delta:
-            self._last = frame
+            self.last = frame
             if frame_id:
                 self._ids.add(frame_id)
         return delta
@@ -317,34 +342,27 @@ class DeltaFastPath:
         pattern = self._pattern = self.template.pattern(self.number)
         return pattern
 
-    def _append_run(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int]:
-        """Return how many frames a run has, and where it ends."""
-        self.stopped = False
-        head, after = self.head, self._around[1]
-        border = data.find(after, start) + len(after)
-        if border < len(after) or not data.startswith(head, start) or not data.startswith(head, border):
-            return 0, start  # less than two
-        append = self._append_varied if self._varies else self._append_exact
-        count, found, end = append(data, start, sink)
-        if not found:
-            return 0, start
-        learner = self.learner
-        learner.size += end - start
-        self.stopped = count < found or not head.startswith(data[end : end + len(head)])
-        if self.stopped:
-            # The next fragment is probably not much longer than this one.
-            learner.window = min(max(learner.size * 9 // 8, _SHORT_RUN), _LAST_RUN)
-        elif start + learner.window < len(data):
-            learner.window = min(2 * learner.window, _LAST_RUN)
-        return count, end
-
     def _append_exact(self, data: bytes, start: int, sink: list[Event]) -> tuple[int, int, int]:
-        """Return how many frames with the same bytes around their text were appended and were found; and their end."""
+        """
+        Return how many frames with the same bytes around their text were appended and were found; and their end.
+
+        A piece between these bytes may hold frames of another kind, too. It is not valid JSON then, which holds no line
+        end in a string.
+        """
         head, tail = self.head + b'"', b'"' + self._tail
-        pieces, end = self._cut_run(data, start, head, tail)
-        texts = self._read_all(pieces, b'"')
-        self._append(texts, sink)
+        begin, end = start + len(head), min(start + self.learner.window, len(data))
+        # Of CPython's searches for such long bytes the one from the right is faster, by a quarter to a half.
+        pieces = data[begin:end].rsplit(tail + head)
+        last, whole, rest = pieces.pop().partition(tail)
+        if whole:
+            pieces.append(last)
+            end -= len(rest)
+        else:
+            end -= len(head) + len(last)
+        texts = self._read_all(pieces, _QUOTED)
         count, found = len(texts), len(pieces)
+        if texts:
+            self._append(texts, sink)
         if count < found:
             end = start + count * len(head + tail) + sum(map(len, pieces[:count]))
         return count, found, end
@@ -356,30 +374,16 @@ class DeltaFastPath:
         if end < len(after):
             return 0, 0, start
         literals, ids, found = self._match_run(data, start, end)
-        texts = self._read_all(literals, b"")
+        texts = self._read_all(literals, _BARE)
         count = len(texts)
         if count < found:
             # What comes after the frames of the run: none of them has such bytes but at its end.
             end -= len(data[start:end].split(after, count)[-1])
         if count:
-            self._last = data[start:end].removesuffix(after).rpartition(after)[2] + after
+            self.last = data[start:end].removesuffix(after).rpartition(after)[2] + after
             self._ids.update(ids[:count])
             self._append(texts, sink)
         return count, found, end
-
-    def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes) -> tuple[list[bytes], int]:
-        """
-        Return what is between *head* and *tail* in frames that follow each other, and the end of the last.
-
-        One piece may hold frames of another kind, too. It is not valid JSON then, which holds no line end in a string.
-        """
-        begin, end = start + len(head), min(start + self.learner.window, len(data))
-        # Of CPython's searches for such long bytes the one from the right is faster, by a quarter to a half.
-        pieces = data[begin:end].rsplit(tail + head)
-        last, whole, rest = pieces.pop().partition(tail)
-        if whole:
-            pieces.append(last)
-        return pieces, end - (len(rest) if whole else len(head) + len(last))
 
     def _match_run(self, data: bytes, start: int, end: int) -> tuple[Sequence[bytes], Sequence[bytes], int]:
         """Return texts and ids of the frames that match, and how many frames or other pieces there are."""
@@ -404,26 +408,23 @@ class DeltaFastPath:
             count = len(seen)
         return literals[:count], ids, found
 
-    def _read_all(self, literals: Sequence[bytes], quote: bytes) -> list[str]:
-        """Parse texts, which miss *quote* around them, up to the first that is empty or not valid."""
+    def _read_all(self, literals: Sequence[bytes], marks: tuple[bytes, bytes, bytes]) -> list[str]:
+        """Parse texts, with *marks* around and between them, up to the first that is empty or not valid."""
         if not literals:
             return []
+        opening, between, closing = marks
         try:
-            # A string holds no line end, so none reaches from one literal into the next.
-            joined = b"%b,\r%b" % (quote, quote)
-            texts = strings_reader()(b"[%b%b%b]" % (quote, joined.join(literals), quote))
+            texts = self._read_run(opening + between.join(literals) + closing)
             if len(texts) == len(literals) and all(texts):
                 return texts
         except ValueError:
             pass
         half = len(literals) // 2
-        texts = self._read_all(literals[:half], quote)
-        return texts + self._read_all(literals[half:], quote) if half and len(texts) == half else texts
+        texts = self._read_all(literals[:half], marks)
+        return texts + self._read_all(literals[half:], marks) if half and len(texts) == half else texts
 
     def _append(self, texts: Sequence[str], sink: list[Event]) -> None:
         """Append texts to the fragment, and an event for each to *sink*."""
-        if not texts:
-            return
         buffer = self._buffer or self._open()
         _MAKERS[self._cls](
             texts,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from functools import partial
 from typing import Any, ClassVar, final
 
 import attrs
@@ -207,19 +208,20 @@ class FrameReader(ABC):
             return
         if not callable(fragment) and (fragment.held or fragment.kind not in DELTAS):
             return
-        payload = self.payload or b""
         if event is not None:
             number = self.delta_frames.number_in(event)
         # Frames without a number are of another item than those with 0.
         key, number = (kind, number is None), number or 0
-        if not 0 <= number < NUMBER_LIMIT or (event is not None and not payload):
+        if not 0 <= number < NUMBER_LIMIT:
             return
         fast = self._fast_paths.get(key)
         if event is not None:
+            if not self.payload:
+                return
             if fast is None:
                 fast = self._fast_paths[key] = DeltaFastPath(self.frame_ids)
             if fast.learner.template is None or (fast is self._left and fast.is_for(number, fragment)):
-                fast.learner.observe(lambda: self._learn_frame(payload, event, path))
+                fast.learner.observe(partial(self._learn_frame, self.payload, event, path))
         if fast is not None and fast.learner.template is not None:
             fast.continue_with(self.recorder.message_id, number, fragment, texts)
             self._fast_path = fast
@@ -300,10 +302,10 @@ class FrameReader(ABC):
             if not framing.idle:
                 pass
             elif fast is not None and at != tried and fast.framed and data.startswith(fast.head, at):
-                begin, at = at, fast.append_run(data, at, sink)
+                count, at = fast.append_run(data, at, sink)
                 if fast.stopped:
                     tried = at
-                if at > begin:
+                if count:
                     continue
                 end = data.find(separator, at) + len(separator)
                 if at != tried and at < end and (event := fast.take(data[at:end])) is not None:
@@ -333,8 +335,9 @@ class FrameReader(ABC):
                 self._report_skipped(fast)
 
     def _report_skipped(self, fast: DeltaFastPath) -> None:
-        payload = fast.last_payload() if self.delta_frames.counts else None
-        counted = {} if payload is None else self.delta_frames.counted_in(read_json(payload, max_depth=None))
+        counted: Fields = {}
+        if fast.last is not None and self.delta_frames.counts:
+            counted = self.delta_frames.counted_in(read_json(fast.payload_of(fast.last), max_depth=None))
         try:
             self.on_skipped(counted)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes

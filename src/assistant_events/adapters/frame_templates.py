@@ -116,6 +116,13 @@ class DeltaFrames:
     unique: str = ""
     """Key of the frame's id or number, counted too. One in `DecoderBase.frame_ids` makes a frame a repeated one."""
 
+    counts: bool = attrs.field(init=False)
+    """Whether frames have counted fields."""
+
+    @counts.default
+    def _counts(self) -> bool:
+        return bool(self.counted or self.unique)
+
     def allow(self, event: Fields, path: Path) -> bool:
         """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""
         value: Any = event
@@ -143,11 +150,6 @@ class DeltaFrames:
             for place, value in _scalars(self._within(event).get(key), (*self.inside, key)):
                 kind = type(value).__name__
                 yield place, _UNIQUE.get(kind, kind) if key == self.unique else kind
-
-    @property
-    def counts(self) -> bool:
-        """Whether frames have counted fields."""
-        return bool(self.counted or self.unique)
 
     def counted_in(self, event: Fields) -> Fields:
         """Return the counted fields of a frame."""

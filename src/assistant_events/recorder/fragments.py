@@ -198,7 +198,8 @@ class Fragments:
         # Made before anything happens, since they refuse invalid states and media types.
         fragment = OpenFragment(kind, key, self.numbers.add_to(key, state), media_type)
         started = fragment.started(self.message_id)
-        self.end_unkeyed(kind)
+        if self.open:
+            self.end_unkeyed(kind)
         if current is not None:
             self._close(current, complete=True)
             if current.key is not None:

@@ -88,13 +88,11 @@ class Recorder(Delivery):
 
     def open_of(self, key: Hashable) -> OpenFragment | OpenCall | None:
         """Return the open fragment or input of a key, for decoders that append on a hot path; see `DecoderBase`."""
-        call = self._calls.of_key(key)
-        if call is not None and self._calls.is_open(call):
-            return call
         for fragment in self._fragments.open.values():
             if fragment.key == key:
                 return fragment
-        return None
+        call = self._calls.of_key(key)
+        return call if call is not None and self._calls.is_open(call) else None
 
     def unanswered(self, *, provider_executed: bool) -> list[str]:
         """Return the ids of the calls that were made and have no result, oldest first."""

@@ -127,12 +127,11 @@ class Builder:
         item = next(rest, _END)
         while item is not _END:
             append = _APPEND_RUN.get(item.__class__)
-            buffer = None if append is None else self._continued(item)
-            if append is None or buffer is None:
+            if append is not None and (buffer := self._continued(item)) is not None:
+                item = append(item, rest, buffer)
+            else:
                 self.apply(item)
                 item = next(rest, _END)
-            else:
-                item = append(item, rest, buffer)
 
     def _continued(self, delta: Any) -> Buffer[str] | None:
         """Return what *delta* continues, when it is in the message of the last event and no event is between."""

@@ -39,6 +39,8 @@ def byte_length(text: str) -> int:
 
     In pieces: a copy of a long text would take as much memory again.
     """
+    if text.isascii():
+        return len(text)
     pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
     return sum([len(piece.encode(errors="surrogatepass")) for piece in pieces])
 

@@ -378,7 +378,7 @@ class ThoughtStep(StepDecoder):
         if not items:
             return NO_STATE
         # They can be many, and most are only written.
-        texts = [{"type": "text", "text": item} if type(item) is str else own(item, State) for item in items]
+        texts = [{"type": "text", "text": item} if item.__class__ is str else own(item, State) for item in items]
         state: State = own_lazily({"summary": texts}, LazyState)
         return state
 
