@@ -18,6 +18,7 @@ from tests.session.moves import (
     BODY,
     RUN,
     SOON,
+    FailingStore,
     SlowProvider,
     app,
     left_by_a_dead_worker,
@@ -615,6 +616,98 @@ def test_a_step_that_ends_with_the_block(chunks, retry, awaits):
     texts = [message.text for message in asyncio.run(taken_up(store, client, retry=retry))]
     assert len(client.requests) == (awaits is Awaits.MODEL)
     assert texts[-1] == ("Hello" if client.requests else left.last.text)
+
+
+async def after(gate, chunks):
+    """Send *chunks* when an event has come."""
+    await gate.wait()
+    for chunk in chunks:
+        yield chunk
+
+
+def test_a_drain_waits_for_the_end_of_a_turn():
+    """
+    Its answer and its tools come to their end, the worker lives meanwhile, and no other turn begins.
+    """
+
+    async def main():
+        store, gate, beats = MemoryStore(), asyncio.Event(), []
+        client = SlowProvider(after(gate, ASKS), HELLO, HELLO)
+        turns = Turns(store, app(client), client=client, drain_s=60, **SOON)
+        await turns.__aenter__()
+        session = await turns.open("s1")
+        await session.prompt("Weather?")
+        turns.start(session)
+        await until(lambda: client.requests)
+        store.beat = beats.append
+        leaving = asyncio.create_task(turns.__aexit__(None, None, None))
+        await until(lambda: len(beats) > 1)
+
+        other = await turns.open("s2")
+        await other.prompt("Hi")
+        with pytest.raises(LocalProtocolError, match="the block of the turns has ended"):
+            turns.start(other)
+        gate.set()
+        await leaving
+        last = (await Session.open(store, "s1")).transcript.last
+        assert ("completed", "Hello", {turns.worker}) == (last.status, last.text, set(beats))
+        assert 2 == len(client.requests)
+        assert Awaits.MODEL is (await Session.open(store, "s2")).transcript.awaits
+
+    run(main())
+
+
+@pytest.mark.parametrize("end", ["its seconds are over", "an exception", "a cancellation"])
+def test_a_drain_that_ends_early(end):
+    """
+    The answer is closed as it is without a drain.
+    """
+
+    async def main():
+        store, client = MemoryStore(), SlowProvider(silent(line(say="Hel")))
+        seconds = 0.05 if end == "its seconds are over" else 60
+        turns = Turns(store, app(client), client=client, drain_s=seconds, **SOON)
+        await turns.__aenter__()
+        session = await turns.open("s1")
+        await session.prompt("Hi")
+        turns.start(session)
+        await until(lambda: session.transcript.last.type == "assistant" and session.transcript.last.text)
+        leaving = asyncio.create_task(turns.__aexit__(ValueError if end == "an exception" else None))
+        if end == "a cancellation":
+            await until(turns._looking.done)
+            leaving.cancel()
+        await asyncio.wait((leaving,))
+        assert (end == "a cancellation") is leaving.cancelled()
+        last = (await Session.open(store, "s1")).transcript.last
+        assert ("failed", "aborted", "Hel") == (last.status, last.error.kind, last.text)
+
+    run(main())
+
+
+def test_a_drain_waits_for_no_person():
+    """
+    A turn that waits for an approval ends at once, and so does one whose store fails; the next worker has them.
+    """
+
+    async def main():
+        store, client = FailingStore(), Provider(ASKS, HELLO)
+        store.inner = MemoryStore()
+        move = app(client, needs_approval=lambda call: True)
+        async with Turns(store, move, client=client, drain_s=60, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            turns.start(session)
+            await until(lambda: any(call.waits for call in session.transcript.pending_tool_calls))
+            store.fail["claim"] = 1 << 20
+            other = await turns.open("s2")
+            await other.prompt("Hi")
+            turns.start(other)
+            await until(lambda: store.fail["claim"] < 1 << 20)
+
+        assert Awaits.TOOLS is (await Session.open(store, "s1")).transcript.awaits
+        assert Awaits.MODEL is (await Session.open(store, "s2")).transcript.awaits
+
+    run(main())
 
 
 def test_a_step_that_was_cut_later_is_not_asked_for_again():

@@ -620,7 +620,7 @@ def test_the_end_of_the_block_while_sessions_are_taken_over():
         turns = Turns(Slow(), app(client), client=client, **SOON)
         await turns.__aenter__()
         await until(begun.is_set)
-        leaving = asyncio.create_task(turns.__aexit__())
+        leaving = asyncio.create_task(turns.__aexit__(None))
         await until(turns._looking.done)
         for _ in range(100):
             await asyncio.sleep(0)

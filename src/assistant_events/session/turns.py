@@ -92,6 +92,9 @@ class Turns:
 
         poll_s: Seconds between looks at the log for what others have written: a stop while a move is made; results
             and approvals while nothing can be done, then less and less often, up to *every_s*.
+
+        drain_s: Seconds that the end of the block gives turns to come to their end; 0 for none. Those that wait for
+            people, and all turns where the block ends with an exception, end at once.
     """
 
     def __init__(
@@ -109,12 +112,14 @@ class Turns:
         retry: bool = False,
         every_s: float = 5.0,
         poll_s: float = 0.5,
+        drain_s: float = 0.0,
     ) -> None:
         check_store(store)
         check_function("move", move)
         api_of(client)
         check_seconds("every_s", every_s)
         check_seconds("poll_s", poll_s)
+        check_seconds("drain_s", drain_s)
         self.worker = uuid4().hex if worker is None else worker
         """Name of this process."""
 
@@ -136,6 +141,7 @@ class Turns:
         self._retry = retry
         self._every_s = every_s
         self._poll_s = poll_s
+        self._drain_s = drain_s
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked: dict[str, asyncio.Event] = {}  # whether each task has to look at its session once more
         self._running: dict[str, Session] = {}  # those that the tasks use
@@ -223,19 +229,24 @@ class Turns:
         self._looking = asyncio.create_task(self._look())
         return self
 
-    async def __aexit__(self, *_exception: object) -> None:
+    async def __aexit__(self, kind: object, *_exception: object) -> None:
         """
-        End all tasks; answers that are received are closed as `aborted`, and can be resumed where the run can.
+        End all tasks, after *drain_s*.
 
-        No call of the store is left behind, so that it can be closed.
+        Answers that are received are closed as `aborted`, and can be resumed where the run can. No call of the store
+        is left behind, so that it can be closed.
         """
-        await to_the_end(self._end())
+        try:
+            if kind is None and self._drain_s:
+                await self._drain()
+        finally:
+            await to_the_end(self._end())
 
     # -- the tasks
 
     def _ask(self, name: str, session: Session | None) -> None:
         """Have a task look at the session; without one that is open, it opens its own."""
-        if self._looking is not None and self._looking.done():
+        if self._ends:
             raise LocalProtocolError("the block of the turns has ended; open another one")
         self._asked.setdefault(name, asyncio.Event()).set()
         if name not in self._tasks or self._tasks[name].done():
@@ -248,6 +259,25 @@ class Turns:
         if self._tasks[name] is task:  # otherwise the next one has begun
             del self._tasks[name], self._asked[name]
             self._running.pop(name, None)
+
+    @property
+    def _ends(self) -> bool:
+        """Whether the end of the block has come: no turn begins."""
+        return self._looking is not None and self._looking.done()
+
+    async def _drain(self) -> None:
+        """Wait for the turns under way; a turn that waits ends when it is asked to look at its session."""
+        assert self._looking is not None, "the block was entered"
+        self._looking.cancel()
+        await asyncio.wait((self._looking,))
+        for asked in self._asked.values():
+            asked.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._drain_s):
+                while self._tasks:
+                    await asyncio.wait(self._tasks.values(), timeout=self._every_s)
+                    with suppress(StoreError):  # it may be back at the next sign of life
+                        await self._store.beat(self.worker)
 
     async def _end(self) -> None:
         while tasks := [task for task in (*self._tasks.values(), self._looking) if task and not task.done()]:
@@ -275,7 +305,7 @@ class Turns:
     async def _run(self, name: str, session: Session | None) -> None:
         asked, pauses = self._asked[name], _Pauses(self._every_s)
         failure: tuple[Exception, int] | None = None
-        while asked.is_set():
+        while asked.is_set() and not self._ends:
             asked.clear()
             try:
                 session = self._running[name] = session or await self.open(name)
