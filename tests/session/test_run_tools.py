@@ -53,6 +53,54 @@ def test_two_tasks_run_the_tools_of_one_session():
     run(main())
 
 
+def test_functions_by_the_names_of_their_tools():
+    """
+    Each gets the arguments of its calls: a coroutine in the loop, a plain function in a thread of its own.
+    """
+
+    async def main():
+        given = {"add": {"x": 2, "y": 3}, "where": {}, "pay": {}, "wrong": {"z": 1}}
+        session = await asked(MemoryStore(), *[{**call(name), "input": given[name]} for name in given])
+
+        async def add(x, y=1):
+            assert threading.current_thread() is threading.main_thread()
+            return x + y
+
+        def where():
+            return threading.current_thread() is not threading.main_thread()
+
+        await run_tools(session, {"add": add, "where": where, "wrong": lambda x: x})
+        calls = {each.name: each for each in session.transcript.last_answer.tool_calls}
+        assert [5, True] == [calls[name].output[0].value for name in ("add", "where")]
+        assert "LookupError: tool 'pay' is unknown; expected one of add, where, wrong" in calls["pay"].error.message
+        assert "unexpected keyword argument 'z'" in calls["wrong"].error.message
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("tools", "text"),
+    [
+        ({"add": 5}, r"run\['add'\]: expected a function, got int"),
+        (None, "run: expected a function, got NoneType"),
+        ([print], "run: expected a function, got list"),
+    ],
+)
+def test_tools_that_are_no_functions(tools, text):
+    """
+    They are refused before a call begins.
+    """
+
+    async def main():
+        session = await asked(MemoryStore(), call("add"))
+        with pytest.raises(TypeError, match=text):
+            await run_tools(session, tools)
+        assert Awaits.TOOLS is session.transcript.awaits
+        assert 0 == session.transcript.last_answer.tool_calls[0].attempt
+
+    run(main())
+
+
 def _stops_iterating(run):
     return next(iter(()))
 

@@ -21,7 +21,7 @@ from assistant_events.session.options import SessionOptions
 from assistant_events.session.session import Session
 from assistant_events.session.streams import EventStream, SyncEventStream
 from assistant_events.session.sync_session import SyncSession
-from assistant_events.session.tools import AsksApproval, RunTool, ToolRun, ready_calls, run_tools
+from assistant_events.session.tools import AsksApproval, RunTool, ToolRun, Tools, ready_calls, run_tools
 from assistant_events.session.turns import Move, Turns
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "SyncEventStream",
     "SyncSession",
     "ToolRun",
+    "Tools",
     "Turns",
     "ready_calls",
     "run_tools",

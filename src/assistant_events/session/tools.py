@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from typing import TypeAlias, final
 
@@ -44,6 +45,9 @@ class ToolRun:
 RunTool: TypeAlias = Callable[[ToolRun], object]
 """Runs a call and returns its output, as `ToolPart.succeed` takes it. A plain function is called in a thread."""
 
+Tools: TypeAlias = Mapping[str, Callable[..., object]]
+"""Functions by the names of their tools. Each takes the arguments of a call as keywords, and returns its output."""
+
 AsksApproval: TypeAlias = Callable[[ToolPart], str | bool | None]
 """Returns whether a person has to allow a call: a reason for that person, or whether there has to be one."""
 
@@ -65,7 +69,7 @@ def ready_calls(transcript: Transcript, of_browser: Collection[str] = ()) -> tup
 
 async def run_tools(
     session: Session,
-    run: RunTool,
+    run: RunTool | Tools,
     *,
     needs_approval: AsksApproval | None = None,
     of_browser: Collection[str] = (),
@@ -83,7 +87,7 @@ async def run_tools(
     Args:
         session: The session; with a worker, hold its claim (`Turns` does).
 
-        run: Runs one call.
+        run: Runs one call; or the functions of the tools by name, which do not get the `ToolRun`.
 
         needs_approval: Which calls a person has to allow first. They get a `tool.approval.requested` in place of a run,
             and run in a later call of this function, after `ToolPart.approve`.
@@ -100,7 +104,8 @@ async def run_tools(
     """
     if not isinstance(session, Session):
         raise TypeError(f"session: expected a Session, got {type(session).__name__}")
-    check_function("run", run)
+    for name, function in run.items() if isinstance(run, Mapping) else [("", run)]:
+        check_function(f"run[{name!r}]" if name else "run", function)
     calls = await _started(session, needs_approval, of_browser)
     async with asyncio.TaskGroup() as group:
         runs = [group.create_task(_run(ToolRun(call, session), run, timeout_s, default)) for call in calls]
@@ -134,14 +139,17 @@ async def _started(
         return [call for call in calls if call.call_id in stored]
 
 
-async def _run(tool: ToolRun, run: RunTool, timeout_s: float | None, default: Default | None) -> StoreError | None:
+async def _run(
+    tool: ToolRun, run: RunTool | Tools, timeout_s: float | None, default: Default | None
+) -> StoreError | None:
     """Run a call and store its result; return the error of the store by which that is lost, for the others run on."""
     call = tool.call
     answer: ToolSuccess | ToolFailed
     limit = asyncio.timeout(timeout_s)
     try:
         async with limit:
-            output = run(tool) if iscoroutinefunction(run) else await _in_own_thread(run, tool)
+            work = _bound(run, tool)
+            output = work() if iscoroutinefunction(work) else await _in_own_thread(work)
             if isawaitable(output):
                 output = await output
         answer = call.succeed(output, default=default)
@@ -178,18 +186,27 @@ async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError 
     return None
 
 
-async def _in_own_thread(run: RunTool, tool: ToolRun) -> object:
+def _bound(run: RunTool | Tools, tool: ToolRun) -> Callable[[], object]:
+    """Return what runs a call."""
+    if not isinstance(run, Mapping):
+        return partial(run, tool)
+    if tool.call.name not in run:
+        raise LookupError(f"tool {tool.call.name!r} is unknown; expected one of {', '.join(run)}")
+    return partial(run[tool.call.name], **tool.call.arguments)
+
+
+async def _in_own_thread(work: Callable[[], object]) -> object:
     """Call a plain function in a thread of its own: tools that hang would fill a pool, which the store may share."""
     thread, context = ThreadPoolExecutor(1, "tool"), copy_context()
     try:
-        return await asyncio.get_running_loop().run_in_executor(thread, lambda: context.run(_in_thread, run, tool))
+        return await asyncio.get_running_loop().run_in_executor(thread, lambda: context.run(_in_thread, work))
     finally:
         thread.shutdown(wait=False)
 
 
-def _in_thread(run: RunTool, tool: ToolRun) -> object:
+def _in_thread(work: Callable[[], object]) -> object:
     try:
-        return run(tool)
+        return work()
     except StopIteration as error:  # which no future takes
         raise RuntimeError("the tool raised StopIteration") from error
 
@@ -200,4 +217,4 @@ def _is_open(tool: ToolRun) -> bool:
     return any(call.call_id == tool.call.call_id for call in calls)
 
 
-__all__ = ["AsksApproval", "RunTool", "ToolRun", "ready_calls", "run_tools"]
+__all__ = ["AsksApproval", "RunTool", "ToolRun", "Tools", "ready_calls", "run_tools"]
