@@ -13,7 +13,7 @@ import pytest
 
 from assistant_events import find_problems, fold
 from assistant_events.adapters.encoded import Encoded
-from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions, SyncGeminiInteractions
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, Situation
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing.virtual_loop import run
@@ -136,6 +136,30 @@ def test_the_key_of_the_environment(monkeypatch):
     run(events_of(made.create(BODY, "m")))
 
     assert "from-the-environment" == provider.requests[0].headers["x-goog-api-key"]
+
+
+@pytest.mark.parametrize("name", ["GeminiInteractions", "SyncGeminiInteractions"])
+def test_a_missing_key_is_found_at_the_start(monkeypatch, name):
+    """
+    An app that has no key does not start. `""` is the key of servers that want none.
+    """
+
+    async def opened(key):
+        if name == "GeminiInteractions":
+            async with GeminiInteractions(key):
+                return True
+        with SyncGeminiInteractions(key):
+            return True
+
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    with pytest.raises(LocalProtocolError, match="pass api_key, or set GEMINI_API_KEY"):
+        run(opened(None))
+    assert run(opened(""))
+    monkeypatch.setenv("GEMINI_API_KEY", "two words")
+    with pytest.raises(ValueError, match="GEMINI_API_KEY: expected printable ASCII"):
+        run(opened(None))
+    monkeypatch.setenv("GEMINI_API_KEY", "key")
+    assert run(opened(None))
 
 
 def test_a_key_of_the_environment_that_is_none(monkeypatch):

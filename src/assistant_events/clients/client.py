@@ -59,12 +59,12 @@ class ProviderClient:
     `create`, `resume` and `recover` return a `RunStream` at once, and send nothing before it is read; `stop` and
     `status` send their requests at once. What the provider or the network does never raises.
 
-    Use it as a context manager, or call `aclose`: it keeps connections. One client serves any number of runs of one
-    event loop.
+    Use it as a context manager, which raises a `LocalProtocolError` where the key is missing, or call `aclose`: it
+    keeps connections. One client serves any number of runs of one event loop.
 
     Args:
         api_key: Sent to the host of *base_url* only. `None` takes the environment variable of the provider, each time a
-            run is started; an empty one sends none.
+            run is started; `""` sends none, for servers that want none.
 
         base_url: Address of the service, without the version. A server of this machine is reached without a proxy; for
             others the environment decides (`HTTPS_PROXY`, `NO_PROXY`, …).
@@ -242,7 +242,12 @@ class ProviderClient:
         for http in own or ():
             await http.aclose()
 
+    def check_key(self) -> None:
+        """Raise a `LocalProtocolError` where no key is known, as the start of the context manager does."""
+        self._key()
+
     async def __aenter__(self) -> Self:
+        self.check_key()
         self._clients()
         return self
 

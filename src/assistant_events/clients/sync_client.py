@@ -203,7 +203,12 @@ class SyncProviderClient:
         """See `ProviderClient.aclose`. Idempotent."""
         self._background.close(self._client.aclose)
 
+    def check_key(self) -> None:
+        """See `ProviderClient.check_key`."""
+        self._client.check_key()
+
     def __enter__(self) -> Self:
+        self.check_key()
         return self
 
     def __exit__(self, *_exception: object) -> None:
