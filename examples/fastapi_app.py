@@ -15,7 +15,6 @@ import os
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib.resources import files
 from pathlib import Path
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -176,8 +175,3 @@ async def usage(request: Request) -> dict[str, int]:
 @app.get("/")
 async def page() -> FileResponse:
     return FileResponse(Path(__file__).with_name("chat.html"))
-
-
-@app.get("/fold.mjs")
-async def fold_module() -> FileResponse:
-    return FileResponse(str(files("assistant_events.outward") / "fold.mjs"), media_type="text/javascript")

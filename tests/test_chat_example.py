@@ -513,7 +513,7 @@ def test_the_page_and_its_module(app):
     The page and the module that folds are served, with types that browsers run.
     """
     client = app.page("", "").client
-    page, module = client.get("/"), client.get("/fold.mjs")
+    page, module = client.get("/"), client.get("/api/fold.mjs")
 
     assert page.headers["content-type"].startswith("text/html")
     assert module.headers["content-type"].startswith("text/javascript")

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import urllib.request
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -114,15 +113,11 @@ async def pages(routes):
     async def page(_request):
         return FileResponse(Path(__file__).with_name("watch.html"))
 
-    async def module(_request):
-        return FileResponse(str(files("assistant_events.outward") / "fold.mjs"), media_type="text/javascript")
-
     app = Starlette(
         routes=[
             Route("/report", report, methods=["POST"]),
             Route("/asked", command),
             Route("/watch", page),
-            Route("/fold.mjs", module),
             Mount("/api", cuts),
         ]
     )

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import aclosing, suppress
 from functools import partial
+from importlib.resources import files
 from inspect import isawaitable
 from typing import Final, TypeAlias, final
 from weakref import WeakValueDictionary
@@ -15,7 +16,7 @@ from weakref import WeakValueDictionary
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -60,9 +61,9 @@ class ChatRoutes:
 
         app.mount("/api", ChatRoutes(store, turns, live, authorize=authorize))
 
-    Below `/sessions`: the list, `GET {id}` for the history, `GET {id}/events`, `DELETE {id}`, and `POST {id}/…` with a
-    JSON object for `prompt`, `edit`, `regenerate`, `stop`, `approve`, `deny` and `result`. A prompt to a new id creates
-    a session.
+    `/fold.mjs` is the module that folds events in a page. Below `/sessions`: the list, `GET {id}` for the history,
+    `GET {id}/events`, `DELETE {id}`, and `POST {id}/…` with a JSON object for `prompt`, `edit`, `regenerate`, `stop`,
+    `approve`, `deny` and `result`. A prompt to a new id creates a session.
 
     A request returns as soon as its events are stored; the turn runs in a task of *turns*.
 
@@ -128,6 +129,7 @@ class ChatRoutes:
         self._shared: WeakValueDictionary[str, SharedEvents] = WeakValueDictionary()
         self._app = Starlette(
             routes=[
+                Route("/fold.mjs", _fold_module, methods=["GET"]),
                 Route("/sessions", self._list, methods=["GET"]),
                 Route("/sessions/{session_id}", self._read, methods=["GET"]),
                 Route("/sessions/{session_id}", self._delete, methods=["DELETE"]),
@@ -324,6 +326,10 @@ class _Streams:
         self._open[owner] -= 1
         if not self._open[owner]:
             del self._open[owner]
+
+
+async def _fold_module(_request: Request) -> Response:
+    return FileResponse(str(files("assistant_events.outward") / "fold.mjs"), media_type="text/javascript")
 
 
 def _record(store: Store, session_id: str, seq: int) -> Record | None:
