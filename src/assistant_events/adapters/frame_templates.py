@@ -141,8 +141,9 @@ class DeltaFrames:
     def gaps(self, event: Fields, path: Path) -> Iterator[tuple[Path, str]]:
         """Yield the path and the kind of every value of *event* that varies."""
         yield path, "text"
+        text = _value_at(event, path)
         for copy in self.copies:
-            if copy != path and _value_at(event, copy) == _value_at(event, path):
+            if copy != path and _value_at(event, copy) == text:
                 yield copy, "text"
         if self.number_in(event) is not None:
             yield self.number, "number"
@@ -405,9 +406,11 @@ def _is_right(payload: bytes, event: Fields, places: list[Path], spans: list[tup
 def _value_at(value: Any, path: Path) -> Any:
     """Return the value at *path*; `None` when there is none."""
     for step in path:
-        try:
+        if type(value) is dict:
+            value = value.get(step)
+        elif type(value) is list and isinstance(step, int) and step < len(value):
             value = value[step]
-        except (KeyError, IndexError, TypeError):
+        else:
             return None
     return value
 

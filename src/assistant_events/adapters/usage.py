@@ -16,6 +16,10 @@ import attrs
 
 from assistant_events.adapters.json_fields import Fields, count, mapping, said
 from assistant_events.values import Usage, thaw
+from assistant_events.values.construct import constructor
+from assistant_events.values.json_values import own_lazily
+
+_usage: Callable[..., Usage] = constructor(Usage)
 
 _SIDES: Final = ("input_tokens", "output_tokens")
 _PARTS: Final = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
@@ -70,7 +74,7 @@ class UsageTable:
 
     def read(self, fields: Fields) -> Usage:
         """
-        Return the usage of a wire's object, which becomes its `details`.
+        Return the usage of a wire's object, which becomes its `details`, and which nothing may change afterwards.
 
         A side is known when the wire's own count of it is, see also *omits_zeros*; fields counted apart are added,
         missing ones as 0.
@@ -91,7 +95,7 @@ class UsageTable:
             # Left out by Vercel's gateway, whose costs have both. Some percent more reasoning than output comes of two
             # tokenizers (OpenRouter).
             counts["output_tokens"] = output + reasoning
-        return Usage(**counts, details=said(fields))
+        return _usage(**counts, details=own_lazily({**said(fields)}))
 
     def write(self, usage: Usage) -> dict[str, Any]:
         """

@@ -429,6 +429,8 @@ def _copied_items(items: object, cls: type[Any], max_depth: int) -> dict[str, An
 
 
 def _copied(value: object, cls: type[Any], max_depth: int) -> Any:
+    if type(value) is list:  # before the class `Mapping` is asked, see above
+        return _copied_array(value, cls, max_depth)
     match value:
         case None | bool():
             return value

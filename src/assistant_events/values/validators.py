@@ -143,7 +143,9 @@ def as_input(value: Mapping[str, object]) -> JsonObject:
 
 def as_details(value: Mapping[str, object]) -> JsonObject:
     """Return facts of the provider as frozen JSON."""
-    return value if type(value) is JsonObject else JsonObject(_checked(value, "details"))
+    if type(value) is JsonObject:
+        return value
+    return NO_FIELDS if value == {} else JsonObject(_checked(value, "details"))
 
 
 def as_meta(value: Mapping[str, object]) -> JsonObject:
