@@ -298,6 +298,29 @@ def test_a_tool_of_the_browser(result, expected):
     run(main())
 
 
+def test_a_prompt_while_the_turns_are_shut_down():
+    """
+    It is stored for the next worker, and so not refused: it would be sent again, and stored twice.
+    """
+
+    async def main():
+        gate, store = asyncio.Event(), MemoryStore()
+        async with chat([gate, *HELLO], store=store, turns={"drain_s": 30}) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.provider.requests)
+            leaving = asyncio.create_task(app.turns.__aexit__(None))
+            await until(app.turns._looking.done)
+            accepted = await app.ada.post("/sessions/s2/prompt", {"prompt": "Hello?"})
+            gate.set()
+            await leaving
+            assert (202, {"seq": 1}) == (accepted.status, accepted.document)
+            assert [["Hi", "Hello"], ["Hello?"]] == [texts(app), texts(app, "s2")]
+        async with chat(HELLO, store=store, turns={"alone": True}) as app:
+            assert ["Hello?", "Hello"] == [message.text for message in (await settled(app, "s2")).messages]
+
+    run(main())
+
+
 def test_edit():
     """
     An edit replaces a prompt and all after it, and the turn starts anew.

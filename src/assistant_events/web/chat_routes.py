@@ -20,7 +20,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from assistant_events.errors import PrunedError, StoreError
+from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import Frame, Record
 from assistant_events.live import Live, MemoryLive
 from assistant_events.messages import ApprovalStatus, Awaits, Transcript
@@ -206,7 +206,8 @@ class ChatRoutes:
             raise
         except (TypeError, ValueError) as error:
             raise HTTPException(422, str(error)) from None
-        self._turns.start(session)
+        with suppress(LocalProtocolError):  # the block of the turns ends: what is stored is left to the next worker
+            self._turns.start(session)
         return _json({"seq": session.seq}, 202)
 
     async def _delete(self, request: Request) -> Response:
