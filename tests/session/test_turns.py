@@ -657,6 +657,35 @@ def test_a_drain_waits_for_the_end_of_a_turn():
     run(main())
 
 
+def test_a_drain_begins_with_a_sign_of_life():
+    """
+    The last one may be nearly as old as a worker may be that is alive. Whatever the store raises there ends nothing.
+    """
+
+    async def main():
+        store, gate, beats = MemoryStore(), asyncio.Event(), []
+
+        def beat(worker):
+            beats.append(worker)
+            raise OSError("a store of others")
+
+        client = SlowProvider(after(gate, HELLO))
+        turns = Turns(store, app(client), client=client, drain_s=60, every_s=14)
+        await turns.__aenter__()
+        session = await turns.open("s1")
+        await session.prompt("Hi")
+        turns.start(session)
+        await until(lambda: client.requests)
+        store.beat = beat
+        leaving = asyncio.create_task(turns.__aexit__(None))
+        await until(lambda: beats)
+        gate.set()
+        await leaving
+        assert "Hello" == (await Session.open(store, "s1")).transcript.last.text
+
+    run(main())
+
+
 @pytest.mark.parametrize("end", ["its seconds are over", "an exception", "a cancellation"])
 def test_a_drain_that_ends_early(end):
     """

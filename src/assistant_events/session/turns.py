@@ -274,10 +274,10 @@ class Turns:
             asked.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._drain_s):
-                while self._tasks:
-                    await asyncio.wait(self._tasks.values(), timeout=self._every_s)
-                    with suppress(StoreError):  # it may be back at the next sign of life
+                while tasks := [*self._tasks.values()]:
+                    with suppress(Exception):  # a store of others may raise anything, and be back at the next one
                         await self._store.beat(self.worker)
+                    await asyncio.wait(tasks, timeout=self._every_s)
 
     async def _end(self) -> None:
         while tasks := [task for task in (*self._tasks.values(), self._looking) if task and not task.done()]:
