@@ -663,6 +663,49 @@ def test_a_deleted_session(when):
     run(main())
 
 
+def test_a_session_that_another_process_deletes():
+    """
+    Its answer ends at the next look at the log.
+    """
+
+    async def main():
+        store, client = MemoryStore(), SlowProvider(silent(line(say="Hel")))
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            earlier = asyncio.all_tasks()
+            turns.start(session)
+            [task] = asyncio.all_tasks() - earlier
+            await until(lambda: "Hel" == session.transcript.last.text)
+            store.delete("s1")
+            await until(task.done)
+            assert [] == list(store.read("s1"))
+
+    run(main())
+
+
+def test_a_session_that_begins_anew_under_the_name_of_a_deleted_one():
+    """
+    Nothing is asked for the old one, whose object a task still has, and the new one is answered.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO)
+        async with Turns(store, app(client), client=client, poll_s=0.01, every_s=60) as turns:
+            old = await turns.open("s1")
+            await old.prompt("Hi")
+            await old.prompt("Are you there?")
+            store.delete("s1")
+            await (await Session.open(store, "s1")).prompt("Hello?")
+            turns.start(old)
+            await until(lambda: "step.ended" in types(store))
+
+            assert ["Hello?", "Hello"] == [each.text for each in (await Session.open(store, "s1")).transcript]
+            assert 1 == len(client.requests)
+
+    run(main())
+
+
 def test_a_move_that_raises_while_tools_wait(caplog):
     """
     The calls fail with its error, the user sees the end of the turn, and the log of the app has the traceback.

@@ -66,7 +66,8 @@ class Turns:
         store: Where the sessions are stored.
 
         move: The app's move. The session's claim is held while it runs. A move that raises ends the turn, and so does
-            one that appends nothing; it is cancelled when another writer stops the turn, or rewinds its message.
+            one that appends nothing; it is cancelled when another writer stops the turn, rewinds its message, or
+            deletes the session.
 
         client: Resumes and stops runs of its dialect; those of others are left as they are, and can be resumed later.
 
@@ -312,10 +313,11 @@ class Turns:
                 await self._advance(session, asked, pauses)
             except StoreError as error:
                 # Another writer was first, or has taken the session over, or it was deleted, or the store has failed.
-                by_others = isinstance(error, ConflictError | FencedError)
+                by_others = isinstance(error, ConflictError | FencedError | _DeletedError)
                 pause = self._poll_s if by_others else pauses.after(session)
                 _log.warning("session %r: its turn is looked at again in %g s: %s", name, pause, error_text(error))
                 session = None
+                self._running.pop(name, None)
                 await _pause(asked, pause)
                 asked.set()
             except Exception as error:
@@ -360,8 +362,7 @@ class Turns:
         pause = self._poll_s
         while not asked.is_set():
             end = await self._store.seq(name)
-            if end < seq:
-                raise StoreError(f"session {name!r}: its log ends at seq {end}, before {seq}; it was deleted")
+            _check_end(name, end, seq)
             if end > seq:
                 return
             await _pause(asked, pause)
@@ -371,7 +372,7 @@ class Turns:
 
     async def _make_moves(self, session: Session) -> int:
         """Make the moves that are due, and return the `seq` after which none was."""
-        await session.refresh()
+        await self._refresh(session)
         while True:
             before = session.transcript
             try:
@@ -391,7 +392,13 @@ class Turns:
             except Exception as error:
                 await self._fail(session, before, ErrorInfo(kind=ErrorKind.UNKNOWN, message=error_text(error)))
                 raise
-            await session.refresh()
+            await self._refresh(session)
+
+    async def _refresh(self, session: Session) -> None:
+        """Read what others have written; raise an error where they have deleted the session."""
+        known, end = session.seq, await self._store.seq(session.session_id)
+        await session.refresh()
+        _check_end(session.session_id, end, known)
 
     def _check_rounds(self, name: str, transcript: Transcript) -> None:
         rounds = len([each for each in transcript.turns()[-1].messages if each.type == "assistant"])
@@ -399,14 +406,16 @@ class Turns:
             raise LocalProtocolError(f"session {name!r}: {rounds} answers, and no end of the turn")
 
     async def _watch(self, session: Session, move: Awaitable[object]) -> None:
-        """Await a move, and cancel it when another writer stops its turn or rewinds its message."""
+        """Await a move, and cancel it when others stop its turn, rewind its message or delete the session."""
         before, later = session.transcript, None
         task = asyncio.ensure_future(move)
         try:
             while not task.done() and later is None:
                 await asyncio.wait((task,), timeout=self._poll_s)
                 try:
-                    await session.refresh()
+                    await self._refresh(session)
+                except _DeletedError:
+                    raise
                 except StoreError as error:  # the move itself may not need the store now
                     _log.warning("session %r: the log cannot be read: %s", session.session_id, error_text(error))
                 later = since_its_end(before, session.transcript)
@@ -475,6 +484,15 @@ class Turns:
         async with session.resume(self._client, message_id=message_id) as events:
             async for _ in events:
                 pass
+
+
+class _DeletedError(StoreError):
+    """The log of a session is shorter than it was."""
+
+
+def _check_end(name: str, end: int, seq: int) -> None:
+    if end < seq:
+        raise _DeletedError(f"session {name!r}: its log ends at seq {end}, before {seq}; it was deleted")
 
 
 def _check_progress(session: Session, seq: int) -> None:
