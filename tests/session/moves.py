@@ -12,8 +12,11 @@ from assistant_events.stores import MemoryStore
 from tests.session.scripted import CUT, Provider, Store
 
 BODY = {"model": "acme-1"}
-SOON = {"every_s": 0.05, "poll_s": 0.01}
-"""Options of `Turns` with which nothing takes long."""
+SOON = {"every_s": 60, "poll_s": 0.01}
+"""Options of `Turns` with which nothing takes long, and none takes a session up between its prompt and its start."""
+
+OFTEN = {"every_s": 0.05, "poll_s": 0.01}
+"""The same, and what was left is soon taken up or tried again."""
 
 
 RUN = RemoteRun(id="run-1", kind="acme", resumable=True)

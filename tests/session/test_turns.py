@@ -16,6 +16,7 @@ from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import prompt
 from tests.session.moves import (
     BODY,
+    OFTEN,
     RUN,
     SOON,
     FailingStore,
@@ -633,7 +634,7 @@ def test_a_drain_waits_for_the_end_of_a_turn():
     async def main():
         store, gate, beats = MemoryStore(), asyncio.Event(), []
         client = SlowProvider(after(gate, ASKS), HELLO, HELLO)
-        turns = Turns(store, app(client), client=client, drain_s=60, **SOON)
+        turns = Turns(store, app(client), client=client, drain_s=60, **OFTEN)
         await turns.__aenter__()
         session = await turns.open("s1")
         await session.prompt("Weather?")
@@ -817,7 +818,7 @@ def test_two_workers_beside_a_damaged_session(tmp_path, caplog):
         clients = [Provider(HELLO, HELLO), Provider(HELLO, HELLO)]
         with SqliteStore(path) as one, SqliteStore(path) as two:
             made = [
-                Turns(store, app(client), client=client, alone=at == 0, **SOON)
+                Turns(store, app(client), client=client, alone=at == 0, **OFTEN)
                 for at, (store, client) in enumerate(zip((one, two), clients, strict=True))
             ]
             async with made[0], made[1]:

@@ -16,6 +16,7 @@ from assistant_events.session import Session, Turns, streams
 from assistant_events.stores import MemoryStore
 from tests.session.moves import (
     BODY,
+    OFTEN,
     RUN,
     SOON,
     FailingStore,
@@ -492,7 +493,7 @@ def test_a_store_that_fails_once(what):
     async def main():
         store, ran = FailingStore(), []
         client = Provider((), (), ASKS, HELLO) if what == "step.started" else Provider(ASKS, HELLO)
-        async with Turns(store, app(client, counting(ran)), client=client, **SOON) as turns:
+        async with Turns(store, app(client, counting(ran)), client=client, **OFTEN) as turns:
             session = await turns.open("s1")
             await session.prompt("Weather?")
             store.fail[what] = 1
@@ -516,8 +517,8 @@ def test_a_claim_that_is_not_released_at_once():
     async def main():
         store, client = FailingStore(), Provider(HELLO, HELLO)
         async with (
-            Turns(store, app(client), client=client, worker="w1", **SOON) as turns,
-            Turns(store, app(client), client=client, worker="w2", **SOON) as others,
+            Turns(store, app(client), client=client, worker="w1", **OFTEN) as turns,
+            Turns(store, app(client), client=client, worker="w2", **OFTEN) as others,
         ):
             session = await turns.open("s1")
             await session.prompt("Hi")
@@ -571,7 +572,7 @@ def test_a_session_that_cannot_be_opened_at_once():
         store, client = FailingStore(), Provider(HELLO)
         store.inner = left_by_a_dead_worker()
         store.fail["read"] = 2
-        async with Turns(store, app(client), client=client, alone=True, **SOON):
+        async with Turns(store, app(client), client=client, alone=True, **OFTEN):
             await until(lambda: not store.inner.unfinished())
         assert "text.ended" in types(store.inner)
 
@@ -594,7 +595,7 @@ def test_a_worker_without_a_sign_of_life():
                     raise ValueError("damaged")
                 return store.take_over(worker, **more)
 
-        async with Turns(Broken(), app(client), client=client, **SOON):
+        async with Turns(Broken(), app(client), client=client, **OFTEN):
             await until(lambda: len(tries) > 4)
 
     run(main())
@@ -617,7 +618,7 @@ def test_the_end_of_the_block_while_sessions_are_taken_over():
                     ended.append(worker)
                 return store.take_over(worker, **more)
 
-        turns = Turns(Slow(), app(client), client=client, **SOON)
+        turns = Turns(Slow(), app(client), client=client, **OFTEN)
         await turns.__aenter__()
         await until(begun.is_set)
         leaving = asyncio.create_task(turns.__aexit__(None))
@@ -862,7 +863,7 @@ def test_a_run_that_cannot_be_resumed_at_first():
     async def main():
         store = left_by_a_dead_worker(*with_run(RUN))
         client = Provider([ConnectionError("down")], [ConnectionError("down")], HELLO)
-        async with Turns(store, app(client), client=client, alone=True, **SOON) as turns:
+        async with Turns(store, app(client), client=client, alone=True, **OFTEN) as turns:
             session = await turns.open("s1")
             await turns.run(session)
 
@@ -969,7 +970,7 @@ def test_a_prompt_of_another_process():
 
     async def main():
         store, client = MemoryStore(), Provider(HELLO, HELLO)
-        async with Turns(store, app(client), client=client, **SOON) as turns:
+        async with Turns(store, app(client), client=client, **OFTEN) as turns:
             session = await turns.open("s1")
             await session.prompt("One")
             await turns.run(session)
