@@ -7,6 +7,7 @@ all repetitions are read alike, and the last of them is enough.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Literal, TypeAlias, final
 
@@ -144,14 +145,19 @@ class OpenItem:
         return found[0] if found else None
 
     def part_of(self, where: str, index: int | None, kind: str, verb: str) -> OpenItem | None:
-        """Return the part of an event; at an unknown index the last one, if no text has come for its own index."""
+        """
+        Return the part of an event; at an unknown index the last one, if no text has come for its own index.
+
+        So it is where the deltas of the last one began at an index that is not its place.
+        """
         found = self.part_at(where, index)
         if found is not None:
             return found  # as nearly always
         last = self.part_at(where, None)
         if last is None or verb == "added" or last.kind != kind or last.ended:
             return None
-        last.moves = last.moves or not (last.has_text or last.whole)
+        place = sum(part.where == where for part in self.parts) - 1
+        last.moves = last.moves or not (last.whole or (last.has_text and last.index == place))
         return last if last.moves else None
 
     def begin_part(self, kind: str, form: TextForm, index: int | None, *, typed: bool = False) -> OpenItem:
@@ -194,8 +200,8 @@ class OpenItems:
         return len(self._by_number)
 
     def unended(self) -> list[OpenItem]:
-        """Return the items that have not ended."""
-        return [item for item in self if not item.ended]
+        """Return the items that have not ended, but for messages that were announced alone (vLLM)."""
+        return [item for item in self if not item.ended and (item.role != "text" or self._has_content(item))]
 
     def at(self, address: int | str | None) -> OpenItem | None:
         """Return the item of an index or an id; `None` without one."""
@@ -213,8 +219,9 @@ class OpenItems:
         """
         Yield those of all items that have not ended, each with its index; with `None` where it is known otherwise.
 
-        An item has the id of one that has begun, or is the next of its type. Others are new, since the stream had none;
-        those before the first known one have numbers below those of the stream, where it has theirs.
+        An item has the id of one that has begun, or is the next of its type, but for those of which nothing came where
+        there are too many. Others are new, since the stream had none; those before the first known one have numbers
+        below those of the stream, where it has theirs.
         """
         given = [(fields, string(fields, "type") or "", self.at(string(fields, "id"))) for fields in items]
         named = {item for _, _, item in given}
@@ -222,6 +229,10 @@ class OpenItems:
         for each in reversed(self._by_number.values()):
             if each not in named:
                 left.setdefault(each.kind, []).append(each)
+        wanted = Counter([kind for _, kind, item in given if item is None])
+        for kind, items_left in left.items():
+            if len(items_left) > wanted[kind]:
+                left[kind] = [each for each in items_left if each.ended or self._has_content(each)]
         known = [item or (left[kind].pop() if left.get(kind) else None) for _, kind, item in given]
         indexes = {item: at for at, item in self._at.items() if isinstance(at, int)}
         first = next((at for at, item in enumerate(known) if item is not None), 0)
@@ -230,6 +241,8 @@ class OpenItems:
                 is_taken = self.at(index) is not None
                 yield (index - first if index < first else None) if is_taken else index, fields
             elif not item.ended and item.kind == kind:
+                if (item_id := string(fields, "id")) is not None:
+                    self._at[item_id] = item  # where another one is at its index
                 yield None if item in named else indexes.get(item), fields
 
     def find(
@@ -298,6 +311,10 @@ class OpenItems:
         last = next(began, None) if is_end else None
         is_its = last is not None and last.kind == kind and not last.ended and not last.fields.get("id")
         return last if is_its else None
+
+    def _has_content(self, item: OpenItem) -> bool:
+        """Return whether more than the start of an item has come."""
+        return bool(item.parts) or item.has_text or any(item.fields.get(where) for where in self._texts.arrays)
 
     def _role_of(self, kind: str) -> ItemRole:
         if kind in self._calls:

@@ -1488,3 +1488,102 @@ def test_a_search_of_tools_without_its_execution():
     [found] = message(stream(hosted(0, **search))).tool_calls
 
     assert found.provider_executed
+
+
+@pytest.mark.parametrize("call_id", ["xs_call_1", "xs_call-557c03fd-0"])
+def test_ids_of_searches_of_xai(call_id):
+    """
+    What is behind the word differs between recordings (2026); the app waits for none of these calls.
+    """
+    search = {"id": "ctc_1", "type": "custom_tool_call", "call_id": call_id, "name": "x_keyword_search", "input": "{}"}
+    found = message(stream(hosted(0, **search, status="completed"), text(1, "Found.")))
+
+    assert (True, FinishReason.STOP) == (found.tool_calls[0].provider_executed, found.finish_reason)
+
+
+@pytest.mark.parametrize("verb", ["added", "done"])
+def test_an_item_that_is_null(verb):
+    """
+    It is nothing, and its index is free (openai-python#3125).
+    """
+    empty = frame(f"output_item.{verb}", output_index=0, item=None)
+    data = stream(empty, text(0, "Hi"))
+
+    assert [("text", "Hi")] == kinds(message(data))
+    assert ({"i": 0, "content_index": 0, "item_id": "msg_1", "status": "completed"}, []) == (
+        state(message(data).parts[0]),
+        notes(data),
+    )
+
+
+@pytest.mark.parametrize("output", [True, False], ids=["output", "no output"])
+def test_a_reasoning_of_vllm(output):
+    """
+    Thought and text come once: the parts have another type or place than the texts, and a message is only announced.
+
+    These are the frames of vLLM 0.11 to 0.15 with a parser of reasoning, `_process_simple_streaming_events`.
+    """
+    blank, thought = output_text("", logprobs=[]), {"type": "reasoning_text", "text": "We think"}
+
+    def of(name, index, place, item_id, **fields):
+        return frame(name, output_index=index, content_index=place, item_id=item_id, **fields)
+
+    said = output_text("Hello")
+    frames = [
+        added(0, id="R", type="reasoning", summary=[], status="in_progress"),
+        of("content_part.added", 0, 0, "R", part=blank),
+        *[of("reasoning_text.delta", 0, at, "R", delta=piece) for at, piece in ((1, "We "), (2, "think"))],
+        of("reasoning_text.done", 0, 3, "R", text="We think"),
+        done(0, id="R", type="reasoning", summary=[], content=[thought], status="completed"),
+        added(0, **{**MESSAGE, "id": "R"}, content=[], status="in_progress"),
+        of("content_part.added", 1, 0, "X", part=blank),
+        *[of("output_text.delta", 1, at, "X", delta=piece, logprobs=[]) for at, piece in ((1, "Hel"), (2, "lo"))],
+        of("output_text.done", 1, 3, "X", text="Hello", logprobs=[]),
+        of("content_part.done", 1, 4, "X", part=said),
+        done(1, **{**MESSAGE, "id": "X"}, content=[said], status="completed", summary=[]),
+    ]
+    whole_items = [
+        {"id": "rs_1", "type": "reasoning", "summary": [], "content": [thought]},
+        {**MESSAGE, "content": [said], "status": "completed"},
+    ]
+    data = stream(*frames, end=completed(*(whole_items if output else [])))
+
+    assert [("reasoning", "We think"), ("text", "Hello")] == kinds(message(data))
+
+
+def test_a_reasoning_without_an_end_behind_which_its_index_is_taken():
+    """
+    The last response has it under another id: it is the one of the stream (vLLM, a call behind a reasoning).
+    """
+    thought = {"type": "reasoning_text", "text": "We think"}
+    frames = [
+        added(0, id="R", type="reasoning", summary=[]),
+        frame("reasoning_text.delta", output_index=0, content_index=0, item_id="R", delta="We think"),
+        done(0, **{**MESSAGE, "id": "R"}, content=[], status="completed"),
+        call(1, '{"a":1}'),
+    ]
+    output = [
+        {"id": "rs_1", "type": "reasoning", "summary": [], "content": [thought]},
+        {"id": "fc_9", "type": "function_call", "call_id": "call_9", "name": "weather", "arguments": '{"a":1}'},
+    ]
+    found = message(stream(*frames, end=completed(*output)))
+
+    assert ["We think"] == [part.text for part in found.parts if part.type == "reasoning" and part.text]
+    assert ["call_1"] == [each.call_id for each in found.tool_calls]
+
+
+def test_arguments_of_a_custom_call():
+    """
+    The item has its input when it ends (LiteLLM's bridge: the tool is a function of the model behind it).
+    """
+    item = {"id": "call_1", "type": "custom_tool_call", "call_id": "call_1", "name": "apply_patch"}
+    at = {"output_index": 1, "item_id": "call_1"}
+    data = stream(
+        added(1, **item, input="", status="in_progress"),
+        frame("function_call_arguments.delta", **at, delta='{"content":"+a"}'),
+        frame("function_call_arguments.done", **at, arguments='{"content":"+a"}'),
+        done(1, **item, input="+a", status="completed"),
+    )
+
+    assert [("call_1", {"input": "+a"})] == [(each.call_id, each.arguments) for each in message(data).parts]
+    assert [] == notes(data)

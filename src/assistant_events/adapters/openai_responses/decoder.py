@@ -67,7 +67,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         match verb:
             case "added" | "delta" | "done" | "annotation.added" if name in words.TEXT_EVENTS:
                 self._on_text(event, words.TEXT_EVENTS[name], verb)
-            case "added" | "done" if name == "output_item":
+            case "added" | "done" if name == "output_item" and mapping(event, "item"):  # proxies send null, too
                 self._on_item(count(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
             case "" if name in ("created", "done") or name in words.UNFINISHED.union(words.ENDS):
                 beside = others(event, ("type", "sequence_number", "response"))
@@ -235,10 +235,10 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         about, index = words.TEXTS.get(kind), count(event, "output_index")
         if words.is_of_subagent(event) if about is not None else kind not in words.TOOLS.inputs:
             return  # the item has what is not of this answer, and parts of unknown types
-        named = self._items.at(string(event, "item_id")) if fields else None
-        if named is not None and about is not None and named.kind != about.item:
-            return  # LiteLLM's bridge ends a text with a part of another kind
         whose = kind if about is None else about.item
+        named = self._items.at(string(event, "item_id")) if fields or about is None else None
+        if named is not None and named.kind != whose and (fields or named.role == "call"):
+            return  # LiteLLM's bridge ends a text with a part of another kind; its custom calls have arguments, too
         item = self._items.find(index, string(event, "item_id"), whose, is_end=verb == "done")
         if item.ended:
             self.note("late-event", "an event about an item that had ended was left out")

@@ -118,7 +118,7 @@ TEXT_EVENTS: Final = {
 
 WITHOUT_NEWS: Final = names(
     "mcp_list_tools compaction shell_call_command shell_call_output_content apply_patch_call_operation_diff keepalive "
-    "steer rate_limits codex"
+    "steer rate_limits codex output_item"
 ).union(TOOLS)
 """First words of events of which the item, when it is done, has all."""
 
@@ -145,7 +145,7 @@ def is_hosted(kind: str, item: Fields) -> bool:
     match kind:
         case "custom_tool_call":
             # xAI's own searches come as custom calls, without a tool of the app (vercel/ai, fixture xai-x-search-tool).
-            return (string(item, "call_id") or "").startswith("xs_call_")
+            return (string(item, "call_id") or "").startswith("xs_call")  # "_" or "-" behind it
         case "shell_call":
             return string(mapping(item, "environment"), "type") == "container_reference"
         case "tool_search_call":
