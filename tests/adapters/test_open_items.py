@@ -56,7 +56,7 @@ class AcmeDecoder(NumberedDecoder):
         return item.part_at("lines", index, place) or item.begin_part(kind, TEXTS[kind], index)
 
     def on_whole(self, index, fields):
-        item = self.items.find(index, string(fields, "id"), string(fields, "type") or "", is_whole=True)
+        item = self.items.find(index, string(fields, "id"), string(fields, "type") or "", fields)
         if item.ended:
             return
         item.learn(fields)

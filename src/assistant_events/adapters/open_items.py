@@ -250,17 +250,17 @@ class OpenItems:
         index: int | None,
         item_id: str | None,
         kind: str,
+        whole: Fields | None = None,
         *,
-        is_whole: bool = False,
         is_end: bool = False,
-        call_id: str | None = None,
     ) -> OpenItem:
         """
         Return the item of an event, which begins unless it has.
 
         The index counts, and the id only where it has no item of this type: there are servers that change ids with
         every event. Without both, it is the last of its type that has not ended; so it is of an end at an index that
-        nothing has, where that is the item that began last and has no id (vLLM counts before it ends an item).
+        nothing has, where that is the item that began last and has no id, or the same text (vLLM and SGLang count
+        before they end an item).
 
         Args:
             index: Index of the item.
@@ -269,23 +269,23 @@ class OpenItems:
 
             kind: Type of the item; one of another type at the same index is another item.
 
-            is_whole: Whether the event has the whole item. One that has ended is then another item, unless it has the
-                same id.
+            whole: The item, where the event has it. One that has ended is then another item, unless it has the same
+                id. The id of a call takes the place of an id that is missing, also in the events about its input
+                (llama.cpp).
 
             is_end: Whether the event ends the item, or all of its text or input has come.
-
-            call_id: The id of the call that an item of a call has: it takes the place of an id that is missing, also in
-                the events about its input (llama.cpp).
         """
-        address = item_id or (call_id if kind in self._calls else None)
+        call_id = None if whole is None or kind not in self._calls else string(whole, "call_id")
+        address = item_id or call_id
         item = self._at.get(address if index is None else index)
-        if item is not None and item.kind == kind and not is_whole:
+        if item is not None and item.kind == kind and whole is None:
             if item_id and not item.address and not item.fields.get("id"):
                 item.address = item_id
                 self._at.setdefault(item_id, item)
             return item  # as nearly always
         if item is None or (item.kind != kind and index is not None):
-            item = self._elsewhere(index, address, kind, is_whole=is_whole, is_end=is_end) or item
+            item = self._elsewhere(index, address, kind, whole, is_end=is_end) or item
+        is_whole = whole is not None
         if item is None or item.kind != kind or (is_whole and item.ended and item.fields.get("id") != item_id):
             self._decoder.ensure_started()
             number = max(self._by_number, default=-1) + 1 if index is None or index in self._by_number else index
@@ -299,7 +299,7 @@ class OpenItems:
         return item
 
     def _elsewhere(
-        self, index: int | None, address: str | None, kind: str, *, is_whole: bool, is_end: bool
+        self, index: int | None, address: str | None, kind: str, whole: Fields | None, *, is_end: bool
     ) -> OpenItem | None:
         """Return the open item of an event at whose place there is none of its type; `None` for that of a new one."""
         named = self._at.get(address)
@@ -307,10 +307,19 @@ class OpenItems:
             return named
         began = reversed(self._by_number.values())
         if index is None:
-            return None if is_whole else next((each for each in began if each.kind == kind and not each.ended), None)
+            is_any = whole is None
+            return next((each for each in began if each.kind == kind and not each.ended), None) if is_any else None
         last = next(began, None) if is_end else None
-        is_its = last is not None and last.kind == kind and not last.ended and not last.fields.get("id")
-        return last if is_its else None
+        if last is None or last.kind != kind or last.ended:
+            return None
+        return last if not last.fields.get("id") or self._has_text_of(last, whole or {}) else None
+
+    def _has_text_of(self, item: OpenItem, whole: Fields) -> bool:
+        """Return whether the last text of an item is that of a whole one, and neither is empty."""
+        texts = self._texts.of(whole)
+        opened = self._decoder.recorder.open_of(item.parts[-1].key) if item.parts else None
+        text = texts[-1][2].get(item.parts[-1].field) if texts and opened is not None else None
+        return opened is not None and bool(text) and text == opened.buffer.value()
 
     def _has_content(self, item: OpenItem) -> bool:
         """Return whether more than the start of an item has come."""

@@ -1587,3 +1587,30 @@ def test_arguments_of_a_custom_call():
 
     assert [("call_1", {"input": "+a"})] == [(each.call_id, each.arguments) for each in message(data).parts]
     assert [] == notes(data)
+
+
+def test_ends_at_the_next_index_with_another_id():
+    """
+    They are those of the item that is open, by its text: SGLang counts before it ends one, and all have one id in it.
+    """
+    blank, thought, said = output_text(""), {"type": "reasoning_text", "text": "We think"}, output_text("Hello")
+
+    def of(name, index, **fields):
+        return frame(name, output_index=index, item_id="item_1", content_index=0, **fields)
+
+    data = stream(
+        added(1, id="item_1", type="reasoning", summary=[], status="in_progress"),
+        of("content_part.added", 1, part=blank),
+        *[of("reasoning_text.delta", 1, delta=piece) for piece in ("We ", "think")],
+        of("reasoning_text.done", 2, text="We think"),
+        done(2, id="rs_2", type="reasoning", summary=[], content=[thought], status="completed"),
+        added(2, **{**MESSAGE, "id": "item_1"}, content=[], status="in_progress"),
+        of("content_part.added", 2, part=blank),
+        *[of("output_text.delta", 2, delta=piece) for piece in ("Hel", "lo")],
+        of("output_text.done", 3, text="Hello"),
+        of("content_part.done", 3, part=said),
+        done(3, **{**MESSAGE, "id": "item_1"}, content=[said], status="completed"),
+        end=completed({"id": "rs_9", "type": "reasoning", "summary": [], "content": [thought]}),
+    )
+
+    assert [("reasoning", "We think"), ("text", "Hello")] == kinds(message(data))

@@ -146,7 +146,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> None:
         kind, item_id = string(fields, "type") or "", string(fields, "id") or string(fields, "item_id")
-        item = self._items.find(index, item_id, kind, is_whole=True, is_end=is_done, call_id=string(fields, "call_id"))
+        item = self._items.find(index, item_id, kind, fields, is_end=is_done)
         if item.ended:
             return  # the same again
         # What changes until its end is not taken over from its start.
