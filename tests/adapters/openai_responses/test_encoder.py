@@ -883,10 +883,12 @@ def test_a_call_of_a_program_for_another_model():
     assert [] == [each for each in items if "caller" in each]
 
 
-@pytest.mark.parametrize("name", ["computer", "local shell"])
-def test_ids_that_calls_need(name):
+@pytest.mark.parametrize(("name", "prefix"), [("computer", "cu_"), ("local shell", "lsh_")])
+def test_ids_that_calls_need(name, prefix):
     """
     The items of these calls have an id and one of their call, for another model too (openai 3.54, `Required`).
+
+    The id is that of no other item: the result of a local shell has the id of its call as its own.
     """
     frames, output, _ = RESULTS[name]
     answer = own(stream(frames))
@@ -894,7 +896,8 @@ def test_ids_that_calls_need(name):
     transcript = fold([pending.succeed(output)], start=fold_of(USER, answer))
     items, _ = encoded(*transcript.messages, model="gpt-7")
 
-    assert items[1]["id"] == items[1]["call_id"] == pending.call_id
+    assert (pending.call_id, prefix + pending.call_id) == (items[1]["call_id"], items[1]["id"])
+    assert 1 == [each.get("id") for each in items].count(items[1]["id"])
 
 
 def test_histories_of_other_providers():

@@ -86,6 +86,7 @@ def _call_id(call: msg.ToolPart) -> dict[str, str]:
     kind = words.TOOLS.kind_of(call)
     if own is None and (kind == "mcp_approval_request" or (call.provider_executed and not words.TOOLS[kind].answer)):
         return {"id": call_id}
-    if own is None and kind in ("computer_call", "local_shell_call"):
-        return {"id": call_id, "call_id": call_id}  # both are required
+    prefix = {"computer_call": "cu_", "local_shell_call": "lsh_"}.get(kind)
+    if own is None and prefix is not None:  # both are required, and the result of a shell has the other one
+        return {"id": f"{prefix}{call_id}"[:64], "call_id": call_id}
     return {} if own == call_id and kind not in ("function_call", "custom_tool_call") else {"call_id": call_id}
