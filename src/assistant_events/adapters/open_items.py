@@ -184,10 +184,14 @@ class OpenItems:
         texts: The types of texts of the wire.
 
         calls: The types of calls of the wire.
+
+        kept: A field that documents of the provider come without: items that were recorded before keep theirs.
     """
 
-    def __init__(self, decoder: DecoderBase, texts: TextForms, calls: CallForms) -> None:
+    def __init__(self, decoder: DecoderBase, texts: TextForms, calls: CallForms, *, kept: str = "") -> None:
         self._decoder = decoder
+        states = [part.state for part in decoder.prior.parts] if decoder.prior is not None else []
+        self._kept = {state.get("item_id"): {kept: state[kept]} for state in states if kept in state}
         self._texts, self._calls = texts, calls
         self._by_number: dict[int, OpenItem] = {}
         self._at: dict[int | str | None, OpenItem] = {}
@@ -289,7 +293,8 @@ class OpenItems:
         if item is None or item.kind != kind or (is_whole and item.ended and item.fields.get("id") != item_id):
             self._decoder.ensure_started()
             number = max(self._by_number, default=-1) + 1 if index is None or index in self._by_number else index
-            state, fields = {self._decoder.item_key or "": number}, {"id": item_id} if item_id else {}
+            state = {self._decoder.item_key or "": number}
+            fields = {"id": item_id, **self._kept.get(item_id, {})} if item_id else {}
             field = self._calls.inputs.get(kind, "")
             item = OpenItem(self._decoder, kind, self._role_of(kind), field, state, fields=fields)
             self._by_number[number] = self._at[number if index is None else index] = item

@@ -1614,3 +1614,52 @@ def test_ends_at_the_next_index_with_another_id():
     )
 
     assert [("reasoning", "We think"), ("text", "Hello")] == kinds(message(data))
+
+
+REASON = {"type": "too_many_requests", "code": "rate_limit_exceeded", "message": "Too fast.", "param": None}
+UNEXPLAINED = frame("failed", response=response("failed"))
+
+
+class TestFailuresWithoutAReason:
+    def test_the_reason_behind_it(self):
+        """
+        Azure sends it in an error behind a failed response that has none (pi#7983); what came is kept, and fails once.
+        """
+        frames = [created(), *text(0, "Hi"), UNEXPLAINED, {"type": "error", "error": REASON}]
+        found = events(body(*numbered(*frames)))
+
+        assert ["step.failed"] == [each.type for each in found if each.type in ("step.failed", "step.ended")]
+        assert ("rate-limit", "Too fast.", True) == (
+            found[-1].error.kind,
+            found[-1].error.message,
+            found[-1].error.retryable,
+        )
+        assert "Hi" == fold(found).last.text
+
+    @pytest.mark.parametrize("cut", [None, ErrorInfo(kind=ErrorKind.NETWORK, message="broken", retryable=True)])
+    def test_no_reason_at_all(self, cut):
+        """
+        The step fails when the stream ends, with what the response has: however it ends.
+        """
+        decoder = DIALECT.decoder("a1")
+        decoder.feed(body(*numbered(created(), UNEXPLAINED)))
+        [found] = decoder.close(cut)
+
+        assert ("step.failed", ErrorKind.PROVIDER) == (found.type, found.error.kind)
+
+    def test_a_document(self):
+        """
+        It fails at once.
+        """
+        found = fold(DIALECT.decode_resource(response("failed"), "a1")).last
+
+        assert (MessageStatus.FAILED, ErrorKind.PROVIDER) == (found.status, found.error.kind)
+
+    def test_too_many_requests(self):
+        """
+        It is a limit of the rate, in both fields (Azure, openai-dotnet#881).
+        """
+        reason = {**REASON, "code": "too_many_requests"}
+        found = message(body(created(), {"type": "error", "sequence_number": 2, "error": reason}))
+
+        assert ("rate-limit", True) == (found.error.kind, found.error.retryable)

@@ -981,3 +981,14 @@ def test_the_sources_of_others_in_a_document():
     [part] = DIALECT.emit_resource(fold(built("Hi", citations=[cited])).last)["output"][0]["content"]
 
     assert ["https://a.example"] == [each["url"] for each in part["annotations"]]
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": None}, {"type": 7}], ids=["missing", "null", "number"])
+def test_an_item_without_a_type(kind):
+    """
+    It is sent as it came, but for a null.
+    """
+    item = {"id": "x_1", "data": [1], **kind}
+    sent, drops = encoded(own(stream(hosted(0, **item))))
+
+    assert ([{key: value for key, value in item.items() if value is not None}], []) == (sent, drops)

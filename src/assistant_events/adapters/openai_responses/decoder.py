@@ -52,11 +52,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def on_begin(self) -> None:
         """Forget what was read: the response begins again."""
         super().on_begin()
-        self._items = OpenItems(self, words.TEXTS, words.TOOLS)
+        self._items = OpenItems(self, words.TEXTS, words.TOOLS, kept="encrypted_content")
         self._run_id: str | None = None
         self._facts = {**self.request}
-        known = [part.state for part in self.prior.parts] if self.prior is not None else []
-        self._sealed = {each.get("item_id"): each["encrypted_content"] for each in known if "encrypted_content" in each}
 
     def on_event(self, event: Fields) -> None:
         """Read one event."""
@@ -77,6 +75,11 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             case _:
                 if name not in words.WITHOUT_NEWS:
                     self.note("unknown-event", "an event of an unknown type was left out")
+
+    def on_close(self, error: ErrorInfo | None) -> None:
+        """Fail the step of a response that has failed for a reason that no event had."""
+        if self._facts.get("status") == "failed":
+            self.fail_step(ERRORS.read_document(self._facts))
 
     def on_failing(self) -> None:
         """Give the recorder what is known of open items."""
@@ -107,16 +110,15 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 return
             self.replay_begins()
         self._run_id = self._run_id or string(response, "id")  # the first counts: Copilot changes it with every event
-        self._facts |= others(response, ("output",))
+        raw = string(response, "status")
+        status = raw if raw in words.ENDS else "completed" if name == "done" else name  # Codex servers end with `done`
+        self._facts |= {**others(response, ("output",)), "status": status}
         is_stored = bool(self._run_id) and self.response_flag("store") is not False  # else it cannot be continued
         self.step_state = {"response_id": self._run_id} if is_stored else {}
         self.step_details |= {key: value for key, value in others(response, words.OWN).items() if value not in ({}, [])}
         self.note_usage(mapping(response, "usage"))
         self.ensure_started(string(response, "model") or None)
-        raw = string(response, "status")
-        status = raw if raw in words.ENDS else "completed" if name == "done" else name  # Codex servers end with `done`
-        # Items of a response in progress do not end here.
-        unfinished = words.ENDS.get(status, ("in_progress", None))
+        unfinished = words.ENDS.get(status, ("in_progress", None))  # items of a response in progress do not end here
         for index, fields in self._items.unread(mappings(response, "output")):
             may_be_cut = status == "incomplete" and fields.keys().isdisjoint(("status", "summary", "content"))  # a call
             self._on_item(index, fields, is_done=not may_be_cut and string(fields, "status") not in unfinished)
@@ -126,7 +128,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def _finish(self, response: Fields, status: str, raw: str | None) -> None:
         if status in ("failed", "cancelled") or mapping(response, "error"):
             cancelled = ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled")
-            self.fail_step(cancelled if status == "cancelled" else ERRORS.read_document(response))
+            if status != "failed" or mapping(response, "error"):  # else an event behind it may have the reason (Azure)
+                self.fail_step(cancelled if status == "cancelled" else ERRORS.read_document(response))
             return
         for item in self._items.unended():
             self._end(item, is_done=False, is_cut=status != "completed" and not item.whole)
@@ -152,8 +155,6 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         # What changes until its end is not taken over from its start.
         item.fields.pop("status", None)
         item.learn(fields if is_done else others(fields, ("encrypted_content",)), words.OF_HELPERS)
-        if item_id and item_id in self._sealed:  # of a replay that is a document, which comes without it
-            item.fields.setdefault("encrypted_content", self._sealed[item_id])
         item.state |= others({"phase": item.fields.get("phase")})  # the last of its texts may be empty
         has_begun = bool(item.parts) or self.recorder.open_of(item) is not None
         if item.role in ("text", "reasoning") and not has_begun and words.is_of_subagent(item.fields):
@@ -253,8 +254,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 text.append("logprobs", logprobs)
             elif index is not None and not isinstance(event.get("sequence_number"), (dict, list)):
                 # Without an index its id counts, which the fast path does not look at.
-                opened = self.recorder.open_of(text.key)
-                self.offer_fast_path(event, ("delta",), opened, kind=(text.kind, text.index))
+                self.offer_fast_path(event, ("delta",), self.recorder.open_of(text.key), kind=(text.kind, text.index))
         elif verb == "annotation.added":
             text.append("annotations", [mapping(event, "annotation")])
         elif verb == "done":

@@ -137,7 +137,7 @@ encode = OpenAIResponsesEncoder.encode
 
 def _for_request(item: Item) -> Item:
     """Return an item as input: some fields are output alone, and a message without an id has a short form."""
-    kind, refused = item["type"], {"created_by"}
+    kind, refused = string(item, "type"), {"created_by"}  # proxies make items without one
     if kind == "shell_call_output":
         item["output"] = [others(each, refused) for each in mappings(item, "output")] or item["output"]
     if kind == "reasoning":
