@@ -97,6 +97,11 @@ class ItemEmitter(EmitterBase):
         if item is None:
             return False
         index = number_of(last.result_state if kind == "result" else last.state, self.decoder.item_key or "")
+        known = None if index is None or kind != "reasoning" else self._output.get(index)
+        if index is not None and known is not None and not any(part.text for part in parts):
+            # What came behind the end of the item (`OpenItem.add_late`), which only the last frame has.
+            self._output[index] = {**known, **{key: value for key, value in item.items() if value != []}}
+            return True
         if index is None or index in self._output:  # two at one place come of a damaged stream
             index = max(self._output, default=-1) + 1
         self._output[index] = None

@@ -134,6 +134,16 @@ class OpenItem:
             else:
                 self.add(whole)
 
+    def add_late(self, key: str, fields: Fields) -> None:
+        """Record a field of an item that has ended without it, in a fragment of its own."""
+        value = fields.get(key)
+        if value and not self.fields.get(key):
+            self.fields[key] = value
+            state = {**self.state, **others({"item_id": string(self.fields, "id")}), key: value}
+            late = OpenItem(self.decoder, self.kind, self.role, "", state)
+            self.decoder.recorder.begin(late, self.role, state)
+            self.decoder.recorder.end(late)
+
     def part_at(self, where: str, index: int | None, place: int = -1) -> OpenItem | None:
         """Return the part with an index, or without one that at a place, by default the last; `None` without one."""
         if index is not None:
@@ -185,12 +195,14 @@ class OpenItems:
 
         calls: The types of calls of the wire.
 
-        kept: A field that documents of the provider come without: items that were recorded before keep theirs.
+        kept: A field that documents of the provider may come without, so items that were recorded before keep theirs;
+            and so may the ends of its reasonings.
     """
 
     def __init__(self, decoder: DecoderBase, texts: TextForms, calls: CallForms, *, kept: str = "") -> None:
         self._decoder = decoder
         states = [part.state for part in decoder.prior.parts] if decoder.prior is not None else []
+        self._kept_field = kept
         self._kept = {state.get("item_id"): {kept: state[kept]} for state in states if kept in state}
         self._texts, self._calls = texts, calls
         self._by_number: dict[int, OpenItem] = {}
@@ -226,6 +238,8 @@ class OpenItems:
         An item has the id of one that has begun, or is the next of its type, but for those of which nothing came where
         there are too many. Others are new, since the stream had none; those before the first known one have numbers
         below those of the stream, where it has theirs.
+
+        The field that is kept may come here alone (Azure): an item that has ended gets it in a fragment without text.
         """
         given = [(fields, string(fields, "type") or "", self.at(string(fields, "id"))) for fields in items]
         named = {item for _, _, item in given}
@@ -248,6 +262,8 @@ class OpenItems:
                 if (item_id := string(fields, "id")) is not None:
                     self._at[item_id] = item  # where another one is at its index
                 yield None if item in named else indexes.get(item), fields
+            elif item.ended and item.role == "reasoning":
+                item.add_late(self._kept_field, fields)
 
     def find(
         self,

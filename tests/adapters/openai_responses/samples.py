@@ -166,6 +166,11 @@ SAMPLES = {
         whole("reasoning_text", 0, content_index=0, text="raw thought"),
         done(0, id="rs_1", type="reasoning", summary=[], content=[RAW], encrypted_content="gAAA-late"),
     ),
+    "encrypted content at the end alone": stream(
+        reasoning(0, "First.", encrypted=None),
+        call(1, "{}"),
+        end=completed({"id": "rs_1", "type": "reasoning", "summary": [summary("First.")], "encrypted_content": "gAAA"}),
+    ),
     "ids that change": stream(rotated(reasoning(0, "First.") + text(1, "Hi", "!"))),
     "without numbers of items": stream(
         without("output_index", [each for each in text(0, "Hi", "!") if "item_id" in each or "item" in each])

@@ -33,7 +33,7 @@ from .notation import (
 )
 from .samples import FILE, OVERLAP, SAMPLES, URL
 
-NO_DOCUMENT = {"lists of tools"}
+NO_DOCUMENT = {"lists of tools", "encrypted content at the end alone"}
 """Samples whose parts are not in the order of their items, which a document has."""
 
 

@@ -992,3 +992,22 @@ def test_an_item_without_a_type(kind):
     sent, drops = encoded(own(stream(hosted(0, **item))))
 
     assert ([{key: value for key, value in item.items() if value is not None}], []) == (sent, drops)
+
+
+@pytest.mark.parametrize("store", [True, False])
+@pytest.mark.parametrize("summaries", [("First.", "Second."), ()], ids=["summaries", "none"])
+def test_encrypted_content_that_only_the_last_response_has(summaries, store):
+    """
+    Reasonings go back with it, as from a document: Azure leaves it out of the ends of items (pi#6409).
+    """
+    thoughts = [reasoning(at, *summaries, id=f"rs_{at}", encrypted=None) for at in (0, 2)]
+    calls = [call(at, "{}", id=f"fc_{at}", call_id=f"call_{at}") for at in (1, 3)]
+    output = [frames[-1]["item"] for pair in zip(thoughts, calls, strict=True) for frames in pair]
+    output = [{**each, "encrypted_content": f"gAAA-{each['id']}"} if "summary" in each else each for each in output]
+    end = completed(*output, store=store)
+    streamed = own(stream(thoughts[0], calls[0], thoughts[1], calls[1], start=created(store=store), end=end))
+    document = fold(DIALECT.decode_resource(end["response"], streamed.id)).last
+    items, _ = encoded(USER, streamed, store=store)
+
+    assert output == items[1:5]
+    assert items == encoded(USER, document, store=store)[0]
