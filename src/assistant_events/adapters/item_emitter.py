@@ -98,7 +98,8 @@ class ItemEmitter(EmitterBase):
             return False
         index = number_of(last.result_state if kind == "result" else last.state, self.decoder.item_key or "")
         known = None if index is None or kind != "reasoning" else self._output.get(index)
-        if index is not None and known is not None and not any(part.text for part in parts):
+        is_late = known is not None and known.get("id") == item.get("id") and not any(part.text for part in parts)
+        if index is not None and known is not None and is_late:
             # What came behind the end of the item (`OpenItem.add_late`), which only the last frame has.
             self._output[index] = {**known, **{key: value for key, value in item.items() if value != []}}
             return True

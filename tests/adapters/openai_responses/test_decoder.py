@@ -1663,3 +1663,28 @@ class TestFailuresWithoutAReason:
         found = message(body(created(), {"type": "error", "sequence_number": 2, "error": reason}))
 
         assert ("rate-limit", True) == (found.error.kind, found.error.retryable)
+
+
+def test_a_message_of_the_user_in_an_answer():
+    """
+    It is kept as it came, with its role, whole and in a stream (Fireworks repeats the input).
+    """
+    repeated = {"id": "msg_0", "type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]}
+    streamed = [added(0, **{**repeated, "content": []}), delta("output_text", 0, "Hello"), done(0, **repeated)]
+    for frames in (hosted(0, **repeated), streamed):
+        found = message(stream(frames, text(1, "Hi")))
+
+        assert ("Hi", ["opaque", "text"]) == (found.text, [part.type for part in found.parts])
+        assert repeated == thaw(found.parts[0].state["item"])
+
+
+def test_usage_in_the_words_of_chat_completions():
+    """
+    It is counted (Fireworks, `docs.fireworks.ai/api-reference/get-response`).
+    """
+    details = {"prompt_tokens_details": {"cached_tokens": 3}, "completion_tokens_details": {"reasoning_tokens": 1}}
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, **details}
+    found = message(stream(text(0, "Hi"), end=completed(usage=usage))).usage
+
+    assert (5, 2, 3, 1) == (found.input_tokens, found.output_tokens, found.cache_read_tokens, found.reasoning_tokens)
+    assert usage == found.details

@@ -157,7 +157,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         item.learn(fields if is_done else others(fields, ("encrypted_content",)), words.OF_HELPERS)
         item.state |= others({"phase": item.fields.get("phase")})  # the last of its texts may be empty
         has_begun = bool(item.parts) or self.recorder.open_of(item) is not None
-        if item.role in ("text", "reasoning") and not has_begun and words.is_of_subagent(item.fields):
+        if item.role in ("text", "reasoning") and not has_begun and words.is_of_others(item.fields):
             item.role = "opaque"  # it is not what answers
         if item.role == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
@@ -234,15 +234,15 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         fields = mapping(event, "part")
         kind = kind or string(fields, "type") or ""
         about, index = words.TEXTS.get(kind), count(event, "output_index")
-        if words.is_of_subagent(event) if about is not None else kind not in words.TOOLS.inputs:
+        if words.is_of_others(event) if about is not None else kind not in words.TOOLS.inputs:
             return  # the item has what is not of this answer, and parts of unknown types
         whose = kind if about is None else about.item
         named = self._items.at(string(event, "item_id")) if fields or about is None else None
         if named is not None and named.kind != whose and (fields or named.role == "call"):
             return  # LiteLLM's bridge ends a text with a part of another kind; its custom calls have arguments, too
         item = self._items.find(index, string(event, "item_id"), whose, is_end=verb == "done")
-        if item.ended:
-            self.note("late-event", "an event about an item that had ended was left out")
+        if item.ended or item.role == "opaque":
+            self.note("late-event", "an event about an item that had ended, or is kept raw, was left out")
             return
         at = None if about is None else count(event, f"{about.where}_index")
         text = item if about is None else item.part_of(about.where, at, kind, verb) or self._begin_part(item, kind, at)

@@ -111,7 +111,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; Codex knows the second name, too. Each subagent has its own."""
         item = mapping(part.state, "item")
-        return string(item, "type") in ("compaction", "compaction_summary") and not words.is_of_subagent(item)
+        return string(item, "type") in ("compaction", "compaction_summary") and not words.is_of_others(item)
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no item: an empty text, a call of the provider without the result in its item."""

@@ -23,11 +23,11 @@ INCOMPLETE: Final = by_word(
 
 USAGE: Final = UsageTable(
     counts={
-        "input_tokens": "input_tokens",
-        "cache_read_tokens": "input_tokens_details.cached_tokens",
+        "input_tokens": "input_tokens prompt_tokens",
+        "cache_read_tokens": "input_tokens_details.cached_tokens prompt_tokens_details.cached_tokens",
         "cache_write_tokens": "input_tokens_details.cache_write_tokens",
-        "output_tokens": "output_tokens",
-        "reasoning_tokens": "output_tokens_details.reasoning_tokens",
+        "output_tokens": "output_tokens completion_tokens",
+        "reasoning_tokens": "output_tokens_details.reasoning_tokens completion_tokens_details.reasoning_tokens",
     },
     total="total_tokens",
 )
@@ -154,9 +154,9 @@ def is_hosted(kind: str, item: Fields) -> bool:
             return kind in TOOLS.hosted
 
 
-def is_of_subagent(fields: Fields) -> bool:
-    """Return whether an item or event is of an agent that works for the one that answers (beta of several agents)."""
-    return string(mapping(fields, "agent"), "agent_name") not in (None, "/root")
+def is_of_others(fields: Fields) -> bool:
+    """Return whether an item or event is of the user (Fireworks), or of an agent that works for the answering one."""
+    return fields.get("role") == "user" or string(mapping(fields, "agent"), "agent_name") not in (None, "/root")
 
 
 def detect(document: Fields) -> bool:
