@@ -812,6 +812,26 @@ def test_an_id_that_changes_and_comes_back(fast):
     assert {"responseId": "r1"} == thaw(fold(found).last.state)
 
 
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([T("b"), X("1"), O("1")], ["aaaaaaaaab", "code_execution", "cd"]),
+        ([T("b"), F("f", {})], ["aaaaaaaaab", "f", "cd"]),
+        ([T("b"), H("b")], ["aaaaaaaaab", "b", "cd"]),
+        ([T("b"), T("b", SIG)], ["aaaaaaaaabb", "cd"]),
+        ([{**T("b"), **F("f", {})}], ["aaaaaaaaab", "f", "cd"]),
+    ],
+    ids=["code", "call", "thought", "signed", "two kinds"],
+)
+def test_a_chunk_of_several_parts_in_a_long_text(parts, expected):
+    """
+    What ends or signs a text in the chunk that continues it ends it also for the chunks that follow.
+    """
+    found = message(answer(*[T("a")] * 9, parts, T("c"), T("d")))
+
+    assert expected == [part.name if part.type == "tool" else part.text for part in found.parts]
+
+
 def test_a_chunk_with_no_candidate():
     """
     It does not start the step, whose model the next chunk has.

@@ -135,8 +135,10 @@ class GeminiGenerateContentDecoder(DecoderBase):
         extend_arrays(self.step_details, "citationMetadata", mapping(candidate, "citationMetadata"), repeats=True)
         if token := string(candidate, "continuationToken"):
             self.step_state["continuationToken"] = token
-        for part in mappings(mapping(candidate, "content"), "parts"):
-            self._on_part({key: each for key, each in others(part).items() if each != "" or key == "text"}, event)
+        parts = mappings(mapping(candidate, "content"), "parts")
+        alone = event if len(parts) == 1 else None  # what other parts of a chunk end or sign is not continued
+        for part in parts:
+            self._on_part({key: each for key, each in others(part).items() if each != "" or key == "text"}, alone)
         self._reason = words.reason_of(candidate) or self._reason
 
     def _finish(self) -> None:
@@ -160,14 +162,14 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     # -- parts
 
-    def _on_part(self, part: Fields, event: Fields) -> None:
+    def _on_part(self, part: Fields, event: Fields | None) -> None:
         if not part:
             return  # Vertex sends such ones
         is_bare = "thoughtSignature" in part and part.keys() <= words.BESIDE
         kind, *more = [each for each in _KINDS if each in part] or ["text" if is_bare else ""]
         if more:  # a part of the service has one kind, and what is beside it is here of the last
-            self._on_part({key: part[key] for key in (kind, "thought") if key in part}, event)
-            self._on_part({key: each for key, each in part.items() if key != kind}, event)
+            self._on_part({key: part[key] for key in (kind, "thought") if key in part}, None)
+            self._on_part({key: each for key, each in part.items() if key != kind}, None)
             return
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
         fields = mapping(part, kind)
@@ -197,7 +199,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             case _:
                 self.recorder.opaque({"i": key, "part": part}, key)
 
-    def _on_text(self, text: str, state: dict[str, Any], event: Fields) -> None:
+    def _on_text(self, text: str, state: dict[str, Any], event: Fields | None) -> None:
         kind = "reasoning" if state.pop("thought", None) is True else "text"
         if not text and not state:
             return  # usual in the last chunk
@@ -213,7 +215,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         add(text, key=key)
         if state:
             self.recorder.keep(key, state)
-        else:
+        elif event is not None:
             self.offer_fast_path(event, ("candidates", 0, "content", "parts", 0, "text"), self._text, kind=kind)
 
     def _end_text(self) -> None:
