@@ -595,6 +595,16 @@ def test_a_call_whose_input_is_understood_is_run(wire):
     assert called("c1", {"a": 1}) == inner(answer(*wire, D(0, delta("mood", level=3)), X(0)))[-1]
 
 
+def test_a_late_call_whose_input_is_understood_is_run():
+    """
+    So are arguments on the fast path, on which those of the calls before have led.
+    """
+    earlier = [each for at in range(9) for each in (S(at, fc(f"c{at}")), D(at, args('{"a":1}')), X(at))]
+    body = answer(*earlier, S(9, fc("c9")), D(9, args('{"a":2}')), D(9, delta("mood", level=3)), X(9))
+
+    assert called("c9", {"a": 2}) == inner(body)[-1]
+
+
 def test_a_search_with_a_delta_that_is_not_understood():
     """
     What the provider runs it has understood: the call is valid, and its result answers it.

@@ -19,6 +19,7 @@ from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
 from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, said, string
 from assistant_events.recorder import Recorder
+from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, State, own, write_json
 from assistant_events.values.content import ContentInput
@@ -395,7 +396,6 @@ class CallStep(StepDecoder):
         self._wire_id: str | None = None
         self._name = vocabulary.CALLS[kind] or ""
         self._opened = False
-        self._has_input = False
         self._unread = False
         """Whether a delta came that cannot be read: it may have brought arguments."""
 
@@ -436,8 +436,10 @@ class CallStep(StepDecoder):
             self.cut()
         elif self.recorder.open_of(self) is None:
             return  # its result has ended it
+        call = self.recorder.open_of(self)
+        given = isinstance(call, OpenCall) and (call.buffer.length or call.input)
         # A call that the provider runs is settled by its result.
-        unread = self._unread and not self._has_input and not self.provider_executed
+        unread = self._unread and not given and not self.provider_executed
         self.recorder.end_tool_input(key=self, fault=_UNREAD if unread else None)
 
     def _read(self, fields: Fields, *, has_id: bool) -> None:
@@ -464,10 +466,8 @@ class CallStep(StepDecoder):
 
     def _read_arguments(self, key: str, arguments: object) -> None:
         if isinstance(arguments, dict):
-            self._has_input = self._has_input or bool(arguments)
             self._add(arguments)
         elif isinstance(arguments, str):
-            self._has_input = self._has_input or bool(arguments)
             self._add(None, arguments)
         elif self.type == "function_call":
             # They are not an input, so a call of the app fails by them.
