@@ -908,6 +908,23 @@ def test_dumps_in_snake_case():
     assert {"avgLogprobs": -0.5} == thaw(read.details)
 
 
+def test_a_blocked_prompt_dumped_in_snake_case():
+    """
+    A document of the official client that has no candidates is an answer, too.
+    """
+    dump = {
+        "sdk_http_response": {"headers": {}, "body": None},
+        "candidates": None,
+        "prompt_feedback": {"block_reason": "SAFETY", "block_reason_message": None},
+        "usage_metadata": {"prompt_token_count": 4, "cached_content_token_count": None},
+    }
+    read = message(dump)
+
+    assert (FinishReason.CONTENT_FILTER, "SAFETY", None) == (read.finish_reason, read.raw_finish_reason, read.error)
+    assert 4 == read.usage.input_tokens
+    assert DIALECT.detect(dump)
+
+
 def test_detect():
     """
     Chunks, documents, blocked prompts and errors of Google are of this wire; answers of others are not.

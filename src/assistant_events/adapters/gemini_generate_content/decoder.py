@@ -52,7 +52,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     item_key = "i"
     usage_table = words.USAGE
     error_table = words.ERRORS
-    answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata"})
+    answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"})
     delta_frames = DeltaFrames(
         constant=("role", "index", "thought", "modelVersion", "responseId", "turnToken", "createTime"),
         counted=("usageMetadata",),

@@ -111,7 +111,7 @@ DROPPED: Final = by_word(
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
-OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "sdk_http_response")
+OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_feedback", "sdk_http_response")
 """Fields of a chunk that the official client has dumped in snake_case."""
 
 _WORD: Final = re.compile(r"[A-Z0-9_]+")
@@ -159,7 +159,7 @@ def tool_of(kind: str, fields: Fields) -> str | None:
 
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
-    if is_array(document.get("candidates")) or not {"modelVersion", "usageMetadata"}.isdisjoint(document):
+    if is_array(document.get("candidates")) or {"modelVersion", "usageMetadata", "usage_metadata"} & document.keys():
         return True
     error = mapping(document, "error")
     code = (string(error, "status") or "").lower()
