@@ -784,6 +784,24 @@ def test_facts_of_the_end():
     assert "Y29udGludWF0aW9uLXRva2Vu" == message(SAMPLES["continuation"]).state["continuationToken"]
 
 
+@pytest.mark.parametrize(
+    ("end", "token"),
+    [
+        (END, None),
+        (ended("CONTINUATION"), "dG9rZW4="),
+        (ended("CONTINUATION", continuationToken="bGFzdA=="), "bGFzdA=="),
+    ],
+    ids=["stop", "pause", "pause with a token"],
+)
+def test_a_checkpoint(end, token):
+    """
+    The token of a chunk on the way counts only where the answer is paused; google-genai 3.4 takes it so, too.
+    """
+    read = message(stream(C(T("a"), continuationToken="dG9rZW4="), C(T("b")), end))
+
+    assert (token, "ab") == (read.state.get("continuationToken"), read.text)
+
+
 def test_log_probabilities():
     """
     Those of all chunks are details of the step, one behind the other.

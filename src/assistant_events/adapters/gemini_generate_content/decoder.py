@@ -107,8 +107,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish the step when the body has ended and a chunk had a reason for it; a bare error at its end fails it."""
-        is_ended = self._reason is not None or words.block_reason_of(self.step_details)
-        if error is None and is_ended and self.bare_error() is None:
+        if error is None and (self._reason or words.block_reason_of(self.step_details)) and self.bare_error() is None:
             self._finish()
 
     def ensure_started(self, served_model: str | None = None) -> None:
@@ -150,6 +149,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
             is_followed = item < self._last_item and not arguments.goes_on
             self._end_call(address, complete=is_followed or self._reason == "STOP")
         self._is_finished = True
+        if self._reason != "CONTINUATION":
+            self.step_state.pop("continuationToken", None)  # of a checkpoint, which is void with any other end
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
             return

@@ -84,10 +84,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the contents of an answer: results that the service gave to functions are the user's."""
         parts = [part for part in wire_parts(message) if part.get("text") != "" or len(part) > 1 + ("thought" in part)]
-        calls = [part for part in parts if "functionCall" in part]
-        if message.id in self._without_ids:
-            for part in calls:
-                part["functionCall"].pop("id", None)
+        for part in parts if message.id in self._without_ids else ():
+            part.get("functionCall", {}).pop("id", None)
         contents = [{"role": "user" if "functionResponse" in each else "model", "parts": [each]} for each in parts]
         return results_behind(joined_roles(contents, "parts"), "parts", "functionCall", "functionResponse")
 
