@@ -534,6 +534,19 @@ def test_a_pause_without_a_token():
     assert ([ASKED, model(T("half"))], []) == encoded(USER, paused)
 
 
+def test_a_token_that_came_back():
+    """
+    The same request would only be the same again (google-genai 3.4 stops there): the answers are sent.
+    """
+    first, second, third = [
+        attrs.evolve(message(stream(C(T(text)), ended("CONTINUATION", continuationToken=token))), id=f"a1{hop}")
+        for hop, text, token in (("", "one", "MQ=="), (".2", "two", "Mg=="), (".3", "three", "Mg=="))
+    ]
+
+    assert "Mg==" == DIALECT.encoder([USER, first, second], {"model": MODEL}).body["continuationToken"]
+    assert ([ASKED, model(T("one"), T("two"), T("three"))], []) == encoded(USER, first, second, third)
+
+
 def test_prompts():
     """
     Media are data or an address; JSON is text; adjacent prompts are one content.

@@ -65,9 +65,9 @@ class GeminiGenerateContentEncoder(EncoderBase):
         return {"contents": joined_roles(items, "parts", apart="functionResponse")}
 
     def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
-        """Return the token that continues an answer: the request is the same again."""
-        token = string(hops[-1].state, "continuationToken")
-        return ({"continuationToken": token}, True) if token else None
+        """Return the token that continues an answer: the request is the same again. One that came back is none."""
+        *_, sent, token = [None, *[string(hop.state, "continuationToken") for hop in hops]]
+        return ({"continuationToken": token}, True) if token and token != sent else None
 
     def text_block(self, text: str) -> Item:
         """Return a text as a part."""
