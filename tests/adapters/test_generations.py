@@ -308,6 +308,16 @@ def test_c68_timeline_with_the_input():
     assert text_of("a") == kept(resource(steps))[1:-1]
 
 
+def test_a_timeline_with_earlier_turns():
+    """
+    The answer begins behind the last input, as `output_text` of google-genai 3.4 has it ("Previous turn. ").
+    """
+    asked = [step("user_input", content=[{"type": "text", "text": each}]) for each in ("hi", "and?")]
+    steps = [asked[0], mo("Previous turn."), asked[1], step("thought", signature="A="), mo("a")]
+
+    assert [*reasoning_of("", i=0, signature="A="), *text_of("a", i=1)] == kept(resource(steps))[1:-1]
+
+
 @pytest.mark.parametrize("status", ["in_progress", "queued"])
 def test_document_that_is_not_finished(status):
     """

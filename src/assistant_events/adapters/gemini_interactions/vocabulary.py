@@ -186,15 +186,17 @@ def status_of(reason: FinishReason) -> str:
     return word_of(_FINISH_REASONS, reason, "incomplete")
 
 
-_ECHOES: Final = ("user_input", "function_result")
-
-
 def resource_steps(resource: Fields) -> list[Fields]:
-    """Return the generated steps, without the echo of the input; 1.x `outputs` are steps of one block each."""
-    # A result before all calls is the app's, too.
-    given = dropwhile(lambda step: string(step, "type") in _ECHOES, mappings(resource, "steps"))
-    steps = [step for step in given if string(step, "type") != "user_input"]
-    return steps or mappings(resource, "outputs")
+    """
+    Return the generated steps; 1.x `outputs` are steps of one block each.
+
+    What is before the last `user_input` is the input, with the answers of earlier turns (google-genai 3.4 takes it so
+    for its `output_text`), and so are results behind it that come before all calls.
+    """
+    given = mappings(resource, "steps")
+    echoes = [place for place, step in enumerate(given, 1) if string(step, "type") == "user_input"]
+    fresh = given[max(echoes, default=0) :]
+    return [*dropwhile(lambda step: string(step, "type") == "function_result", fresh)] or mappings(resource, "outputs")
 
 
 def content_of(fields: Fields) -> list[Fields]:
