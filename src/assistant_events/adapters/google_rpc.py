@@ -1,4 +1,4 @@
-"""What all Google APIs share: the names of google.rpc.Code, the delay before a retry, and fields in two spellings."""
+"""What Google APIs share: the names of google.rpc.Code, the delay before a retry, and what their clients make of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from assistant_events.adapters.json_fields import Fields, is_array, is_object, mappings, string
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.tables import names
 from assistant_events.values import ErrorInfo, ErrorKind
 
@@ -57,7 +57,7 @@ def error_object(error: ErrorInfo) -> dict[str, Any]:
     return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
 
 
-__all__ = ["CODES", "error_object", "retry_delay_s"]
+__all__ = ["CODES", "error_object", "results_of_client", "retry_delay_s"]
 
 
 _OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")
@@ -73,3 +73,18 @@ def camel_keys(value: Any) -> Any:
         return [camel_keys(each) for each in value] if is_array(value) else value
     named = [(_SNAKE.sub(lambda found: found[1].upper(), key), each) for key, each in value.items()]
     return {key: each if key in _OF_APP else camel_keys(each) for key, each in named}
+
+
+def results_of_client(chunk: Fields) -> list[Fields]:
+    """
+    Return the parts with results of the functions that google-genai has run by itself since the last prompt.
+
+    It adds the conversation so far to the chunks of the answer to these results.
+    """
+    results: list[Fields] = []
+    for content in reversed(mappings(chunk, "automaticFunctionCallingHistory")):
+        found = [part for part in mappings(content, "parts") if mapping(part, "functionResponse")]
+        if string(content, "role") == "user" and not found:
+            break
+        results = found + results
+    return results

@@ -13,10 +13,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import JsonError
 from assistant_events.values import MAX_DEPTH, read_json, write_json
 
 Place: TypeAlias = tuple[str | int, ...]
+
+VALUES: Final = {str: "stringValue", float: "numberValue", bool: "boolValue", type(None): "nullValue"}
+"""Field with the value of a piece of arguments, by its class; of these, a piece has one."""
 
 _STEP: Final = re.compile(r"""\.([^.\[\]'"]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
 _MARK: Final = re.compile(r'["{}\[\]]|\\.')
@@ -152,6 +156,12 @@ def place_of(path: str) -> Place | None:
     return tuple(steps) if whole and isinstance(steps[0], str) else None
 
 
+def value_field(argument: Fields) -> str:
+    """Return the field with the value of a piece of arguments; `""` for none. The null of JSON is one by itself."""
+    given = [name for name in VALUES.values() if name in argument]
+    return next((name for name in given if argument[name] is not None or given == ["nullValue"]), "")
+
+
 def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
     """
     Return what adds up to the text of an object that was cut: path and value for `JsonPieces.add`, and if it is last.
@@ -186,4 +196,4 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-__all__ = ["JsonPieces", "Place", "pieces_of", "place_of"]
+__all__ = ["VALUES", "JsonPieces", "Place", "pieces_of", "place_of", "value_field"]

@@ -570,6 +570,36 @@ def test_a_call_that_the_service_answers():
     assert (True, (JsonContent({"result": "2 °C"}),)) == (call.provider_executed, call.output)
 
 
+@pytest.mark.parametrize("ids", [("c1", "c2"), (None, None)], ids=["ids", "no ids"])
+def test_functions_that_the_official_client_has_run(ids):
+    """
+    Streams of google-genai go on behind calls that it has run; their results are in the history of the next chunks.
+    """
+
+    def result(of, given):
+        named = {"name": "f", "response": {"result": of}, **({"id": given} if given else {})}
+        return {"function_call": None, "function_response": named}
+
+    calls = [F("f", {"a": at}, **({"id": given} if given else {})) for at, given in enumerate(ids)]
+    earlier = [result("of an earlier turn", None)]
+    asked, called = {"role": "user", "parts": [{"text": "?"}]}, {"role": "model", "parts": calls}
+    results = [result("one", ids[0]), result("two", ids[1])]
+    history = [{"role": "user", "parts": earlier}, asked, called, {"role": "user", "parts": results}]
+    dumps = [
+        {**C(T(text), finish=end), "automatic_function_calling_history": history}
+        for text, end in (("Both", None), (".", "STOP"))
+    ]
+    dumps = [{**dump, "model_version": MODEL} for dump in (C(*calls), END, *dumps)]
+    decoder = DIALECT.decoder("a1")
+    read = fold([event for dump in dumps for event in decoder.feed_event(dump)] + decoder.close()).last
+
+    assert ["one", "two"] == [thaw(call.output[0].value)["result"] for call in read.tool_calls]
+    assert (FinishReason.STOP, "Both.", []) == (read.finish_reason, read.text, decoder.notes)
+    assert ["model", "user", "model"] == [
+        each["role"] for each in DIALECT.encoder([read], {"model": MODEL}).body["contents"]
+    ]
+
+
 def test_a_result_without_its_call():
     """
     The call is made up.

@@ -15,7 +15,7 @@ from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
-from assistant_events.adapters.google_rpc import camel_keys
+from assistant_events.adapters.google_rpc import camel_keys, results_of_client
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
@@ -30,7 +30,7 @@ from assistant_events.adapters.json_fields import (
     taken_object,
     text_of_input,
 )
-from assistant_events.adapters.json_pieces import JsonPieces
+from assistant_events.adapters.json_pieces import JsonPieces, value_field
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, TextContent
 
@@ -74,6 +74,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._calls: dict[tuple[str, str], list[int]] = {}
         """By kind and id, and by kind and tool, the items of calls that may have a result, oldest first."""
 
+        self._given = 0  # results of the official client
         self._reason: str | None = None
         self._is_finished = False
         self._counts: Fields = {}
@@ -93,6 +94,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         learn(self.step_details, event, _FRAME)
         if mappings(event, "candidates") or "responseId" in event:
             self.ensure_started()
+        self._on_history(event)
         for candidate in mappings(event, "candidates"):
             index = integer(candidate, "index") or 0
             self._index = index if self._index is None else self._index
@@ -127,6 +129,13 @@ class GeminiGenerateContentDecoder(DecoderBase):
         counts = {key: each for key, each in usage.items() if key.endswith(("TokenCount", "TokensDetails"))}
         self._counts = counts or self._counts
         self._traffic |= others(usage, counts)
+
+    def _on_history(self, event: Fields) -> None:
+        for place, part in enumerate(results_of_client(event)[self._given :], self._given + 1):
+            fields = mapping(part, "functionResponse")
+            if self._calls.get(("functionCall", string(fields, "id") or string(fields, "name") or "")):
+                self._given = place
+                self._on_part(others(part), None)
 
     def _on_candidate(self, candidate: Fields, event: Fields) -> None:
         learn(self.step_details, candidate, _CANDIDATE)
@@ -255,7 +264,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         """Add to the arguments of a call that is open: only its first part has its name."""
         key, _, arguments = self._open_calls[address]
         for argument in mappings(fields, "partialArgs"):
-            name = words.value_field(argument)
+            name = value_field(argument)
             value = None if name == "nullValue" else argument.get(name)
             value = int(value) if isinstance(value, float) and value.is_integer() else value
             delta = arguments.add(string(argument, "jsonPath") or "", value) if name else None
@@ -277,7 +286,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self.recorder.end_tool_input(key=key, input=None if is_text else value, complete=complete)
 
     def _on_result(self, key: int, kind: str, tool: str, fields: Fields, state: dict[str, Any]) -> None:
-        """Record a result: of the call with its id, or of the last one of its tool where it has none."""
+        """Record a result: of the call with its id; without one of the last of its tool, the first of its function."""
         call_kind, field = words.CALLS[kind]
         call_id = string(fields, "id") or None
         waiting = self._calls.get((call_kind, call_id or tool), [])
@@ -294,5 +303,5 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.note("orphan-result", "a result came without its call, which was made up")
             made_up = {"i": key, "type": call_kind, "orphan": True}
             self.recorder.tool_call(call_id, tool, {}, key=key, provider_executed=True, state=made_up)
-        key = waiting.pop() if waiting else key
+        key = waiting.pop(0 if call_kind == "functionCall" else -1) if waiting else key
         self.recorder.result(call_id, output, error, state=state, key=key, provider_executed=True)

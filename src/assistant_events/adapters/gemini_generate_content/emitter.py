@@ -13,7 +13,7 @@ from assistant_events.adapters.gemini_generate_content import vocabulary as word
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
 from assistant_events.adapters.gemini_generate_content.parts import part_kind, wire_parts, write_part
 from assistant_events.adapters.json_fields import string
-from assistant_events.adapters.json_pieces import pieces_of
+from assistant_events.adapters.json_pieces import VALUES, pieces_of
 from assistant_events.values import ErrorInfo, thaw
 
 _DIALECT = GeminiGenerateContentDecoder.dialect
@@ -67,7 +67,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
         call = {key: value for key, value in written.get("functionCall", {}).items() if key != "args"}
         self._part({**written, "functionCall": {**call, "willContinue": True}})
         for path, value, goes_on in pieces:
-            field = next((field for kind, field in words.VALUES.items() if isinstance(value, kind)), "numberValue")
+            field = next((field for kind, field in VALUES.items() if isinstance(value, kind)), "numberValue")
             argument = {"jsonPath": path, field: "NULL_VALUE" if value is None else value, "willContinue": goes_on}
             self._part({"functionCall": {"partialArgs": [argument], "willContinue": True}})
 

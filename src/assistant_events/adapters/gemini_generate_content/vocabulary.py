@@ -63,9 +63,6 @@ OWN_FIELDS: Final[dict[str, frozenset[str]]] = {
 }
 """By kind of a part, the fields in its object that events have words for. A part has one kind."""
 
-VALUES: Final = {str: "stringValue", float: "numberValue", bool: "boolValue", type(None): "nullValue"}
-"""Field with the value of a piece of arguments, by its class; of these, a piece has one."""
-
 OF_RESPONSE: Final = ("responseId", "turnToken")
 """Fields that every chunk repeats, and that are state of the step."""
 
@@ -106,7 +103,8 @@ DROPPED: Final = by_word(
         "Of several, the last ones count.": "safetyRatings",
         "It is the place of a value in the input.": "partialArgs.jsonPath",
         "It is a null of the input.": "partialArgs.nullValue",
-        "The official client has added it.": "sdkHttpResponse automaticFunctionCallingHistory parsed",
+        "The official client has added it.": "sdkHttpResponse parsed",
+        "Only the results of calls of the answer are kept.": "automaticFunctionCallingHistory",
     }
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
@@ -115,12 +113,6 @@ OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_fee
 """Fields of a chunk that the official client has dumped in snake_case."""
 
 _WORD: Final = re.compile(r"[A-Z0-9_]+")
-
-
-def value_field(argument: Fields) -> str:
-    """Return the field with the value of a piece of arguments; `""` for none. The null of JSON is one by itself."""
-    given = [name for name in VALUES.values() if name in argument]
-    return next((name for name in given if argument[name] is not None or given == ["nullValue"]), "")
 
 
 def reason_of(candidate: Fields) -> str | None:
