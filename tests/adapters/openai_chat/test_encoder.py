@@ -136,6 +136,20 @@ RETURNED = {
 }
 
 
+def test_references_of_thoughts():
+    """
+    Those of Mistral, and thoughts that are one text, go back as they came, and in their place.
+    """
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "So"}]}
+    reference = {"type": "thinking", "thinking": [{"type": "reference", "reference_ids": [1]}]}
+    claude = {"type": "thinking", "thinking": "Hm", "signature": "EqQB"}
+    content = [thought, reference, {**thought, "closed": True}, claude, {"type": "text", "text": "Yes."}]
+    closed = {"type": "thinking", "thinking": [], "closed": True}
+    chunks = [D(content=[each]) for each in (thought, reference, thought, closed, claude, content[-1])]
+
+    assert ([{"role": "assistant", "content": content}], []) == sent(answer(*chunks), "mistral")
+
+
 def piece(kind, **more):
     return {"type": f"reasoning.{kind}", **more, "index": 0}
 

@@ -53,8 +53,9 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
             return {field or "content": part.text, **annotations}
         case msg.ReasoningPart() if field in _THOUGHTS:
             kind, each = _THOUGHTS[field]
-            thought = {"type": each, "text": part.text, **state.pop("thought", {})}
-            return {"content": [{"type": kind, field: [thought], **state}]}
+            thought = state.pop("thought", {})
+            text = {"text": part.text} if part.text or "type" not in thought else {}
+            return {"content": [{"type": kind, field: [{"type": each, **text, **thought}], **state}]}
         case msg.ReasoningPart():
             details = [*state.get("details", ())]
             if "detail" in state:

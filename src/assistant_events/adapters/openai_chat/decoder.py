@@ -240,11 +240,14 @@ class OpenAIChatDecoder(DecoderBase):
     def _on_content(self, item: Fields) -> None:
         """Read an item of content in an array, as Mistral and Databricks send it."""
         text, kind = string(item, "text"), string(item, "type") or ""
-        if kind in words.THOUGHTS:
-            field, _ = words.THOUGHTS[kind]
+        if kind in words.THOUGHTS and not string(item, words.THOUGHTS[kind][0]):
+            field, usual = words.THOUGHTS[kind]
             more = others(item, ("type", field))
             for thought in mappings(item, field) or [{}]:
-                facts = filled(thought, ("type", "text"))
+                is_text = bool(string(thought, "text")) or string(thought, "type") in (None, usual)
+                facts = filled(thought, ("type", "text") if is_text else ("text",))
+                if not is_text:
+                    self.recorder.end(None)  # it is a reference
                 self.recorder.begin(None, "reasoning", {"field": field})
                 self.recorder.reasoning(string(thought, "text") or "")
                 self.recorder.keep(None, more | ({"thought": facts} if facts else {}))

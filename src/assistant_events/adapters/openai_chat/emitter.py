@@ -23,8 +23,6 @@ class OpenAIChatEmitter(EmitterBase):
 
     decoder = OpenAIChatDecoder
 
-    # -- the answer
-
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write a chunk with the role."""
         self._head = _head(message, "chat.completion.chunk")
@@ -43,8 +41,6 @@ class OpenAIChatEmitter(EmitterBase):
             self.write("[DONE]")
         elif not is_lost(message.error):
             self.write(ERRORS.write_document(message.error))
-
-    # -- parts
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the deltas of a part: of a call an empty input first, then its pieces."""

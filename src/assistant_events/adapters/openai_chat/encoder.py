@@ -55,8 +55,6 @@ class OpenAIChatEncoder(EncoderBase):
         """Return an id that the server takes."""
         return self._profile.fit_call_id(super().fit_call_id(call_id))
 
-    # -- the request
-
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
         sent = list(_bridged([*[dict(each) for each in self._leading], *items], self._profile.after_results))
@@ -65,8 +63,6 @@ class OpenAIChatEncoder(EncoderBase):
         if thinks or any(not always.keys().isdisjoint(item) for item in sent):
             sent = [{**always, **item} if item["role"] == "assistant" else item for item in sent]
         return {"messages": sent}
-
-    # -- messages
 
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, audio or a PDF as a content part."""
