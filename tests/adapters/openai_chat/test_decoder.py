@@ -135,6 +135,10 @@ FINISHES = {
     "an unknown word": (answer(T("a"), finish_reason="weather"), FinishReason.OTHER),
     "the mark alone": (SAMPLES["mark alone"], FinishReason.OTHER),
     "the first of two": (stream(T("a"), F("length"), F("stop"), DONE), FinishReason.LENGTH),
+    "a null as a text": (
+        stream(D("null", content="a"), D("null", content="b"), F("length"), DONE),
+        FinishReason.LENGTH,
+    ),
 }
 
 
@@ -894,6 +898,15 @@ def test_encrypted_reasoning_beside_its_text():
     assert [("reasoning", "So", state), YES] == parts(body)
 
 
+def test_a_flat_source():
+    """
+    A source whose fields are those of its annotation, as the Responses API has them, is a citation, too.
+    """
+    [text] = message(answer(T("Yes."), D(annotations=[{"type": "url_citation", "url": "https://u.example"}]))).parts
+
+    assert ["https://u.example"] == [source.url for source in text.citations]
+
+
 def test_sources():
     """
     Annotations are citations of the text, and go back as they came.
@@ -1088,6 +1101,46 @@ def test_padding_alone():
     decoder.feed(stream(T("Hello"), {"obfuscation": "kQ3"}, F(), DONE))
 
     assert [] == decoder.notes
+
+
+def test_a_null_as_a_text():
+    """
+    KoboldCpp and workflows of Xunfei write it with each delta: it ends neither a text nor the input of a call.
+    """
+    pieces = [T("Hel"), T("lo"), J("{", id="call_00001", name="f"), J('"a":1}')]
+    for each in pieces:
+        each["choices"][0]["finish_reason"] = "null"
+
+    assert [("text", "Hello", {}), call()] == parts(stream(*pieces, F("tool_calls"), DONE))
+
+
+HELPED = {"name": "f", "arguments": '{"a":1}', "parsed_arguments": {"a": 1}}
+
+
+def test_what_the_helper_of_openai_has_derived():
+    """
+    Its parsed texts and inputs are in its objects alone: the service refuses them (openai-python#2720).
+    """
+    calls = [{"id": "call_00001", "type": "function", "function": HELPED}]
+    found = message(document("tool_calls", content='{"b":2}', parsed={"b": 2}, tool_calls=calls))
+
+    assert [{}, {}] == [thaw(part.state) for part in found.parts]
+    assert {} == thaw(found.details)
+
+
+def test_events_of_the_helper_of_openai():
+    """
+    Each chunk is in one of them, and the others, which it has derived, have nothing more.
+    """
+    decoder = DIALECT.decoder("a1")
+    for each in (T("Hel"), T("lo"), F()):
+        text = "".join(choice["delta"].get("content", "") for choice in each["choices"])
+        decoder.feed_event({"type": "chunk", "chunk": each, "snapshot": document(content=text)})
+        decoder.feed_event({"type": "content.delta", "delta": text, "snapshot": text, "parsed": None})
+        decoder.feed_event({"type": "tool_calls.function.arguments.done", "index": 0, "name": "f", "arguments": ""})
+    decoder.close()
+
+    assert ("Hello", "stop", []) == (decoder.message.text, decoder.message.finish_reason, decoder.notes)
 
 
 def test_notes():

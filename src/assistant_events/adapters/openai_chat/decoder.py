@@ -44,7 +44,8 @@ _DELTA: Final[Path] = ("choices", 0, "delta")
 _COMPLETION: Final[Path] = ("choices", 0, "text")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
 
-_MESSAGE: Final = words.CONTENTS | {"role"}
+_MESSAGE: Final = words.CONTENTS | {"role", "parsed"}
+_WITHOUT_NEWS: Final = ("keepalive", "content.", "refusal.", "tool_calls.", "logprobs.")  # the last: helper of openai
 
 
 class OpenAIChatDecoder(DecoderBase):
@@ -85,13 +86,14 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
+        event = mapping(event, "chunk") or event  # of the helper of openai
         choices, error = mappings(event, "choices"), chunk_error(event)
         fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
         failed = bool(error or fault) or (fault is not None and not is_chunk)
         if not (is_chunk or failed):
             if self.frame_name() == "error":
                 self._fail(event)
-            elif string(event, "type") != "keepalive" and not event.keys() <= words.PADDING:
+            elif not (string(event, "type") or "").startswith(_WITHOUT_NEWS) and not event.keys() <= words.PADDING:
                 self.note("unknown-event", "an event that is not a chunk was left out")
             return
         self._learn(event)
@@ -155,6 +157,7 @@ class OpenAIChatDecoder(DecoderBase):
                 self.step_state[key] = merged(self.step_state.get(key), delta[key])
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
+        reason = None if reason == "null" else reason  # as KoboldCpp and Xunfei's workflows write it
         if logprobs:
             extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
@@ -291,7 +294,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _on_call(self, item: Fields) -> None:
         """Read a piece of a call; more of them, which most servers send without its id, may take the fast path."""
         function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
-        more = others(function, ("name", "arguments", "input")) or None
+        more = others(function, ("name", "arguments", "input", "parsed_arguments")) or None
         facts = {**item, "type": None if kind == "function" else kind, "function": more}
         index, ident, name = integer(item, "index"), string(item, "id"), string(function, "name")
         given = function.get("arguments", function.get("input"))

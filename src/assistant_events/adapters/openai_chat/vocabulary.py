@@ -100,6 +100,7 @@ DROPPED: Final = by_word(
         "The order of the calls.": "tool_calls.index executed_tools.index",
         "`function`; another type is state.": "tool_calls.type",
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks",
+        "The official client has added it.": "parsed parsed_arguments",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
         "It is the sum of the other counts.": "total_tokens",
     }
@@ -109,7 +110,7 @@ DROPPED: Final = by_word(
 
 def citations_of(annotation: Fields) -> list[Citation]:
     """Return the source that an annotation names; none of one such as the text of a file."""
-    source = mapping(annotation, "url_citation")
+    source = mapping(annotation, "url_citation") or annotation
     return [citation_of(source)] if string(source, "url") is not None else []
 
 
