@@ -161,6 +161,47 @@ def test_a_stream_without_its_media_type(dialect):
         assert ("Hello", None) == (message.text, message.error)
 
 
+class Pieces(httpx2.AsyncByteStream):
+    """A body that comes in these pieces, and is lost where one of them is an exception."""
+
+    def __init__(self, *pieces):
+        self.pieces = pieces
+
+    async def __aiter__(self):
+        for piece in self.pieces:
+            if isinstance(piece, Exception):
+                raise piece
+            yield piece
+
+
+def as_json(*pieces):
+    return httpx2.Response(200, headers={"content-type": "application/json"}, stream=Pieces(*pieces))
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("dialect", [anthropic, google, openai])
+@pytest.mark.parametrize("before", [b"", b"\n", b": keep-alive\n\n"])
+def test_a_stream_that_is_said_to_be_a_document(dialect, before, size):
+    """
+    Gateways such as that of Xunfei's workflows send events as JSON; their first bytes show it.
+    """
+    body = before + dialect.streamed(dialect.HELLO).content
+    message, situation, _ = dialect.asked(as_json(*[body[at : at + size] for at in range(0, len(body), size)]))
+
+    assert ("Hello", None, Situation.FINISHED) == (message.text, message.error, situation)
+
+
+@pytest.mark.parametrize("dialect", [anthropic, google, openai])
+@pytest.mark.parametrize("begun", [(), (b"da",), (b"{",), (b'data: {"', b'a":')])
+def test_a_document_that_is_lost(dialect, begun):
+    """
+    A connection that breaks before it is known what comes is an error of the network.
+    """
+    message, _, requests = dialect.asked(as_json(*begun, httpx2.ReadError("reset")))
+
+    assert ("network", 1) == (message.error.kind, len(requests))
+
+
 @every
 def test_an_answer_without_a_run(dialect):
     """

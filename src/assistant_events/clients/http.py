@@ -44,6 +44,10 @@ _JSON: Final = "application/json"
 _UNTYPED: Final = frozenset({"text/plain", "application/octet-stream"})
 """Media types with which gateways send a stream that was asked for."""
 
+_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+_LOOKED_AT: Final = 64
+"""How server-sent events begin, behind blanks, and how many bytes are looked at for that."""
+
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 """Raised before anything of the request was sent."""
 
@@ -59,9 +63,34 @@ class _BodyError(Exception):
     """A body that is not read to its end. The text is for users."""
 
 
-def _chunks_of(response: httpx2.Response) -> AsyncGenerator[bytes]:
-    """Return the bytes of a response as they were sent: httpx decompresses a chunk in one piece of any size."""
-    return response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
+@final
+class _Chunks:
+    """The bytes of a response as they were sent: httpx decompresses a chunk in one piece of any size."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self.are_decoded = response.is_stream_consumed  # by the transport
+        self._rest: AsyncGenerator[bytes]
+        self._rest = response.aiter_bytes() if self.are_decoded else response.aiter_raw()
+        self._seen = b""
+
+    def __aiter__(self) -> _Chunks:
+        return self
+
+    async def __anext__(self) -> bytes:
+        seen, self._seen = self._seen, b""
+        return seen or await anext(self._rest)
+
+    async def begin_as_events(self) -> bool:
+        """Look at the start, which is read later again: whether it is that of server-sent events."""
+        async for chunk in self._rest:
+            self._seen += chunk
+            if len(self._seen) > _LOOKED_AT or len(self._seen.lstrip()) > len("event:"):
+                break
+        return self._seen.lstrip().startswith(_FIELDS)
+
+    async def aclose(self) -> None:
+        """End the reading."""
+        await self._rest.aclose()
 
 
 @final
@@ -101,10 +130,10 @@ class _Body:
 class Stream:
     """A response that is a stream of events."""
 
-    def __init__(self, response: httpx2.Response, transport: Transport) -> None:
+    def __init__(self, response: httpx2.Response, chunks: _Chunks, transport: Transport) -> None:
         self._response = response
         self._transport = transport
-        self._chunks = _chunks_of(response)
+        self._chunks = chunks
         self._closing: asyncio.Task[None] | None = None
         transport.streams.add(self)
 
@@ -170,7 +199,7 @@ class Transport:
         """Fetch the document of a run."""
         http, timeout_s = (self.control, self.policy.control_s) if control else (self.http, self.policy.response_s)
         response = await self._send(http, "GET", self._of(run_id), timeout_s=timeout_s)
-        return self._checked(await self._document(response, timeout_s, _JSON), run_id)
+        return self._checked(await self._document(response, _Chunks(response), timeout_s, _JSON), run_id)
 
     async def cancel(self, run_id: str) -> None:
         """Cancel a run."""
@@ -210,14 +239,27 @@ class Transport:
     ) -> Answer:
         timeout_s = self.policy.response_s
         response = await self._send(self.http, method, url, accept, timeout_s=timeout_s, content=content, params=params)
-        kind = self._header(response, "content-type") or accept
-        if kind == self.api.stream_type or (accept == self.api.stream_type and kind in _UNTYPED):
-            encoding = self._encoding(response)
+        kind, is_asked = self._header(response, "content-type") or accept, accept == self.api.stream_type
+        chunks = _Chunks(response)
+        is_stream = kind == self.api.stream_type or (is_asked and kind in _UNTYPED)
+        if is_stream or (is_asked and kind == _JSON and await self._is_stream(response, chunks, timeout_s)):
+            encoding = self._encoding(response, chunks)
             if not encoding:
-                return Stream(response, self)
-            await _close(response)
+                return Stream(response, chunks, self)
+            await _close(response, chunks)
             raise self._unusable(f"the stream has the content encoding {encoding!r}, expected none", final=True)
-        return await self._document(response, timeout_s, f"{_JSON} or {self.api.stream_type}")
+        return await self._document(response, chunks, timeout_s, f"{_JSON} or {self.api.stream_type}")
+
+    async def _is_stream(self, response: httpx2.Response, chunks: _Chunks, timeout_s: float) -> bool:
+        """Return whether a response with the media type of documents is a stream, as gateways send some."""
+        try:
+            async with self.clock.timeout(timeout_s):
+                return await chunks.begin_as_events()
+        except BaseException as error:
+            await _close(response, chunks)
+            if not isinstance(error, Exception):
+                raise
+            raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
 
     async def _do(self, method: str, url: str) -> None:
         content = b"{}" if method == "POST" else None
@@ -282,20 +324,25 @@ class Transport:
 
     async def _error_body(self, response: httpx2.Response) -> bytes:
         """Return the body of an HTTP error, as far as it arrives and fits."""
-        body = _Body("", sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
+        body, chunks = _Body("", sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES), _Chunks(response)
         with suppress(Exception):  # the status is enough
-            body = _Body(self._encoding(response), sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
-            await self._read(response, body, self.policy.control_s)
+            encoding = self._encoding(response, chunks)
+            body = _Body(encoding, sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
+            await self._read(response, chunks, body, self.policy.control_s)
         return bytes(body.data)
 
-    async def _document(self, response: httpx2.Response, timeout_s: float, expected: str) -> FetchedRun:
+    async def _document(
+        self, response: httpx2.Response, chunks: _Chunks, timeout_s: float, expected: str
+    ) -> FetchedRun:
         policy = self.policy
         try:
             self._check_type(response, expected)
             body = _Body(
-                self._encoding(response), sent_bytes=policy.document_bytes, inflated_bytes=policy.inflated_bytes
+                self._encoding(response, chunks),
+                sent_bytes=policy.document_bytes,
+                inflated_bytes=policy.inflated_bytes,
             )
-            await self._read(response, body, timeout_s)
+            await self._read(response, chunks, body, timeout_s)
         except _BodyError as error:
             raise self._unusable(f"the document of the run {error}", final=True) from None
         except RequestFailedError:
@@ -303,7 +350,7 @@ class Transport:
         except Exception as error:  # noqa: BLE001 - as in `_send`
             raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
         finally:
-            await _close(response)
+            await _close(response, chunks)
         data = self.secrets.data(bytes(body.data))
         try:
             resource = read_json(data)
@@ -320,8 +367,7 @@ class Transport:
         if kind not in (_JSON, ""):
             raise self._unusable(f"expected {expected}, got {kind!r}")
 
-    async def _read(self, response: httpx2.Response, body: _Body, timeout_s: float) -> None:
-        chunks = _chunks_of(response)
+    async def _read(self, response: httpx2.Response, chunks: _Chunks, body: _Body, timeout_s: float) -> None:
         try:
             async with self.clock.timeout(timeout_s):
                 async for chunk in chunks:
@@ -329,10 +375,10 @@ class Transport:
         finally:
             await _close(response, chunks)
 
-    def _encoding(self, response: httpx2.Response) -> str:
+    def _encoding(self, response: httpx2.Response, chunks: _Chunks) -> str:
         """Return the content encoding of a response; empty for none, or when the transport has decoded it."""
         name = self._header(response, "content-encoding")
-        return "" if response.is_stream_consumed or name == "identity" else name
+        return "" if chunks.are_decoded or name == "identity" else name
 
     def _header(self, response: httpx2.Response, name: str) -> str:
         """Return a header with a name as its value, without parameters and credentials."""
@@ -394,7 +440,7 @@ def _http_date(text: Any) -> datetime | None:
     return None if date.tzinfo is None else date
 
 
-async def _close(response: httpx2.Response, chunks: AsyncGenerator[bytes] | None = None) -> None:
+async def _close(response: httpx2.Response, chunks: _Chunks | None = None) -> None:
     """Close a response, and the generator that reads it."""
     try:
         with suppress(httpx2.HTTPError, OSError):
