@@ -221,6 +221,31 @@ def joined_roles(items: Iterable[dict[str, Any]], field: str = "content", *, apa
     return joined
 
 
+def joined_prompts(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages whose content is a text or a list of blocks, in which adjacent ones of the user are one."""
+    # Any: plain JSON.
+    joined: list[dict[str, Any]] = []
+    for item in items:
+        if joined and item["role"] == joined[-1]["role"] == "user":
+            contents = [joined.pop()["content"], item["content"]]
+            blocks = [[text_block(each)] if isinstance(each, str) else each for each in contents]
+            are_texts = all(isinstance(each, str) for each in contents)
+            item = {**item, "content": "\n\n".join(contents) if are_texts else blocks[0] + blocks[1]}
+        joined.append(item)
+    return joined
+
+
+def bridged(items: Iterable[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Return messages, with a *text* of the assistant, if it is not empty, between a result and one of the user."""
+    # Any: plain JSON.
+    sent: list[dict[str, Any]] = []
+    for item in items:
+        if text and sent and (sent[-1]["role"], item["role"]) == ("tool", "user"):
+            sent.append({"role": "assistant", "content": text})
+        sent.append(item)
+    return sent
+
+
 def results_behind(items: list[dict[str, Any]], field: str, call: str, result: str) -> list[dict[str, Any]]:
     """
     Return the messages of an answer with all results directly behind the calls, where some of these wait.
@@ -249,10 +274,12 @@ __all__ = [
     "ItemParts",
     "begins_item",
     "block_kind",
+    "bridged",
     "content_blocks",
     "in_item_order",
     "items_of",
     "joined_pieces",
+    "joined_prompts",
     "joined_roles",
     "joined_state",
     "joined_texts",

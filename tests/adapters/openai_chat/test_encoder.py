@@ -308,6 +308,30 @@ def test_a_prompt_behind_a_result(provider, roles):
     assert all(each["content"] for each in messages if "tool_calls" not in each)
 
 
+IMAGE = MediaContent(media_type="image/png", uri="https://u.example/a.png")
+PROMPTS = {
+    "texts": (["Hi", "Are you there?"], "Hi\n\nAre you there?"),
+    "a text and an image": (
+        ["Hi", [IMAGE]],
+        [{"type": "text", "text": "Hi"}, {"type": "image_url", "image_url": {"url": "https://u.example/a.png"}}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("prompts", "expected"), PROMPTS.values(), ids=PROMPTS)
+def test_prompts_in_a_row(prompts, expected):
+    """
+    Perplexity refuses them, so an answer that failed would have made every later request fail (opencode#9416).
+    """
+    failed = of(answer(), "perplexity")
+    asked = [UserMessage(id=f"u{at}", content=each) for at, each in enumerate(prompts)]
+    found, _ = encoded(asked[0], failed, asked[1], provider="perplexity")
+    others, _ = encoded(asked[0], failed, asked[1], provider="groq")
+
+    assert [{"role": "user", "content": expected}] == found
+    assert ["user", "user"] == [each["role"] for each in others]
+
+
 @pytest.mark.parametrize(("provider", "content"), [("moonshot", " "), ("deepseek", "")])
 def test_reasoning_without_an_answer(provider, content):
     """

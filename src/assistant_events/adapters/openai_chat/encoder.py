@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.items import text_or_blocks
+from assistant_events.adapters.items import bridged, joined_prompts, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.media_urls import AUDIO, media_url
 from assistant_events.adapters.openai_chat import vocabulary as words
@@ -57,7 +55,9 @@ class OpenAIChatEncoder(EncoderBase):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
-        sent = list(_bridged([*[dict(each) for each in self._leading], *items], self._profile.after_results))
+        sent = bridged([*[dict(each) for each in self._leading], *items], self._profile.after_results)
+        if self._profile.alternates:
+            sent = joined_prompts(sent)
         always, mode = dict(self._profile.always), string(mapping(self.body, "thinking"), "type")
         thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
         if thinks or any(not always.keys().isdisjoint(item) for item in sent):
@@ -117,14 +117,6 @@ class OpenAIChatEncoder(EncoderBase):
         """Return the fields that the server takes."""
         taken = self._profile.fields
         return item if taken is None else {key: value for key, value in item.items() if key in _SENT.union(taken)}
-
-
-def _bridged(items: list[Item], text: str) -> Iterator[Item]:
-    """Yield messages, with a *text* of the assistant between a result and a message of the user."""
-    for before, item in pairwise([{"role": ""}, *items]):
-        if text and (before["role"], item["role"]) == ("tool", "user"):
-            yield {"role": "assistant", "content": text}
-        yield item
 
 
 encode = OpenAIChatEncoder.encode

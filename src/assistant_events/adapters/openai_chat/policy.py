@@ -48,6 +48,9 @@ class Profile:
     after_results: str = ""
     """The text of an answer between results and a message of the user, where the server refuses that."""
 
+    alternates: bool = False
+    """Whether the server refuses two messages of the user in a row: they are sent as one."""
+
     fit_call_id: Callable[[str], str] = str
     """Makes an id that the server takes of any other."""
 
@@ -74,6 +77,8 @@ PROFILES: Final = by_word(
         Profile(fields=("reasoning",)): "groq ollama together",
         Profile(fields=("reasoning", "reasoning_content")): "vllm",
         Profile(fields=("reasoning", "reasoning_details", "annotations", "images")): "openrouter",
+        # "After the (optional) system message(s), user or tool message(s) should alternate" (anomalyco/opencode#9416).
+        Profile(alternates=True): "perplexity",
         # "Unexpected role 'user' after role 'tool'", code 3230 (zed#37021, datapizza-ai#98). Names "must be a-z, A-Z,
         # 0-9, or contain underscores and dashes, with a maximum length of 64" (witsy#164).
         # "body, stream_options, include_usage: Extra inputs are not permitted" (dnakov/anon-kode#53).
