@@ -120,6 +120,17 @@ def test_a_stream():
     assert "[DONE]" == done
 
 
+def test_a_stream_without_content():
+    """
+    Its first chunk has a null, as a completion has, so that clients do not add it up to an empty text.
+    """
+    call = {"calls": [{"id": "call_1", "name": "rain", "arguments": {}}]}
+    firsts = [streamed(anything(answer))[0]["choices"][0]["delta"] for answer in (call, {**call, "text": "Hi"})]
+
+    assert [{"role": "assistant", "content": None}, {"role": "assistant", "content": ""}] == firsts
+    assert None is posted(anything(call), body()).document["choices"][0]["message"]["content"]
+
+
 def test_usage():
     """
     A stream has its usage in a chunk of its own, and only when the request asks for it.

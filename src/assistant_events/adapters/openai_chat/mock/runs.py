@@ -71,9 +71,16 @@ class Prepared(PreparedAnswer):
         }
 
     def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
-        """Return a chunk with the time of the run, and with those other fields of the fixture that chunks have."""
-        more = cast("Answer", self.answer).more
-        other = {key: value for key, value in more.items() if key in _OF_CHUNKS}
+        """
+        Return a chunk with the time of the run, and with those other fields of the fixture that chunks have.
+
+        The first one has a null where the message has no content, as the service writes it before calls.
+        """
+        answer = cast("Answer", self.answer)
+        other = {key: value for key, value in answer.more.items() if key in _OF_CHUNKS}
+        for choice in frame["choices"] if answer.message.get("content") is None else ():
+            if "role" in choice["delta"]:
+                choice["delta"]["content"] = None
         return {**frame, "created": mark("created"), **_OF_SERVICE, **other}
 
     def name_of(self, frame: Frame) -> str:
