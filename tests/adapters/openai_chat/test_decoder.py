@@ -684,12 +684,13 @@ def test_a_call_that_is_not_in_an_array():
     assert [call()] == parts(answer(*pieces, finish_reason="eos_token"))
 
 
-def test_a_message_behind_its_end():
+@pytest.mark.parametrize("end", [[D("stop")], []], ids=["behind the reason", "with the reason"])
+def test_a_message_behind_its_end(end):
     """
-    A whole message behind the reason to finish repeats it (MiniMax, `/v1/text/chatcompletion_v2`); its usage counts.
+    A whole message behind its deltas repeats them (MiniMax, `/v1/text/chatcompletion_v2`); its usage counts.
     """
     repeated = document(content="Yes.", tool_calls=[{"id": "c", "function": {"name": "f", "arguments": "{}"}}])
-    found = message(stream(T("Ye"), T("s."), D("stop"), repeated))
+    found = message(stream(T("Ye"), T("s."), *end, repeated))
 
     assert ("Yes.", (), "stop", 10) == (found.text, found.tool_calls, found.finish_reason, found.usage.input_tokens)
 

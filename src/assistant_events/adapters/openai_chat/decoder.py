@@ -79,7 +79,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._details = StreamedDetails(self, words.DETAIL_TEXTS, words.DETAIL_PIECES, array=words.DETAILS[0])
         self._finish_reason: str | None = None
         self._given: FinishReason | None = None
-        self._is_document = self._is_completion = self._has_refusal = False
+        self._is_document = self._is_streamed = self._is_completion = self._has_refusal = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
         self._audio: dict[str, Any] = {}  # its state
         self._sources: list[Fields] = []
@@ -97,12 +97,11 @@ class OpenAIChatDecoder(DecoderBase):
                 self.note("unknown-event", "an event that is not a chunk was left out")
             return
         self._learn(event)
-        is_repeated = self._finish_reason is not None
         for choice in choices:
             if integer(choice, "index"):
                 self.note("other-choice", "the delta of another choice was left out")
             else:
-                self._on_choice(event, choice, is_repeated=is_repeated)
+                self._on_choice(event, choice)
         if failed:
             self._fail(error)
 
@@ -141,7 +140,7 @@ class OpenAIChatDecoder(DecoderBase):
             self.note_usage(mapping(place, "usage"))
         self.learn_details(event, words.CHUNK)
 
-    def _on_choice(self, event: Fields, choice: Fields, *, is_repeated: bool) -> None:
+    def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta")
         self._is_completion = not delta
@@ -161,7 +160,7 @@ class OpenAIChatDecoder(DecoderBase):
         if logprobs:
             extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
-        if not (self._is_document and is_repeated):  # MiniMax repeats the message behind its end
+        if not (self._is_document and self._is_streamed):  # MiniMax repeats the message behind its deltas
             self._on_delta(delta)
         error = error_of(choice)
         if error or reason in words.FAILURES:
@@ -192,6 +191,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _on_delta(self, delta: Fields) -> None:
         """Read the fields of a delta in the order of a message."""
         filled = [key for key, value in delta.items() if value and key in words.CONTENTS]
+        self._is_streamed = self._is_streamed or bool(filled and not self._is_document)
         named, thought = (next(filter(filled.__contains__, fields), "") for fields in (words.DETAILS, words.REASONING))
         details = mappings(delta, named)
         shown = "".join([string(each, self._details.text_field(each)) or "" for each in details])
