@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Self, TypeAlias, TypedDict, cast
 from weakref import WeakSet
 
 from assistant_events.adapters.base import DecoderOptions
@@ -48,6 +49,9 @@ class ClientOptions(TypedDict, total=False):
     clock: Clock | None
 
 
+_VERSION: Final = re.compile("/v[0-9]+[a-z0-9]*$")
+"""A version at the end of an address, as the manuals of most servers have it."""
+
 Target: TypeAlias = RunStream | AssistantMessage | str
 """A run: its stream, its message, or the provider's id of it."""
 
@@ -66,10 +70,11 @@ class ProviderClient:
         api_key: Sent to the host of *base_url* only. `None` takes the environment variable of the provider, each time a
             run is started; `""` sends none, for servers that want none.
 
-        base_url: Address of the service, without the version. A server of this machine is reached without a proxy; for
-            others the environment decides (`HTTPS_PROXY`, `NO_PROXY`, …).
+        base_url: Address of the service, with or without the version at its end. A server of this machine is reached
+            without a proxy; for others the environment decides (`HTTPS_PROXY`, `NO_PROXY`, …).
 
-        api_version: Version in the path.
+        api_version: Version in the path, behind *base_url*; by default that of the provider, unless the address ends
+            with one.
 
         provider: Who runs the model, where *base_url* is not the address of the provider that the API is named after.
 
@@ -117,7 +122,8 @@ class ProviderClient:
         self._headers = dict(headers or {})
         self._api_key = None if api_key is None else checked_key(api_key)
         self._base_url = _checked_url(self.api.base_url if base_url is None else base_url)
-        self._api_version = self.api.version if api_version is None else api_version
+        version = "" if _VERSION.search(self._base_url) else self.api.version
+        self._api_version = version if api_version is None else api_version
         self._policy = RecoveryPolicy() if policy is None else policy
         self._clock = Clock() if clock is None else clock
         self._given = http

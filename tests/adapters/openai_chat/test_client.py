@@ -91,13 +91,16 @@ SERVERS = {
     "https://openrouter.ai/api": (None, "https://openrouter.ai/api/v1/chat/completions"),
     "https://api.deepseek.com": ("", "https://api.deepseek.com/chat/completions"),
     "http://localhost:11434": (None, "http://localhost:11434/v1/chat/completions"),
+    "https://api.groq.com/openai/v1": (None, "https://api.groq.com/openai/v1/chat/completions"),
+    "https://open.bigmodel.cn/api/paas/v4/": (None, "https://open.bigmodel.cn/api/paas/v4/chat/completions"),
+    "https://gateway.example/v1": ("v1", "https://gateway.example/v1/v1/chat/completions"),
 }
 
 
 @pytest.mark.parametrize(("base_url", "case"), SERVERS.items(), ids=SERVERS)
 def test_other_servers(base_url, case):
     """
-    A server has an address, a version or none, and a name.
+    A server has an address, which may end with the version, a version or none, and a name.
     """
     version, url = case
     message, _, [request] = asked(streamed(HELLO), base_url=base_url, api_version=version, provider="acme")
