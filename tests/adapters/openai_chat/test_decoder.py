@@ -1144,6 +1144,18 @@ def test_events_of_the_helper_of_openai():
     assert ("Hello", "stop", []) == (decoder.message.text, decoder.message.finish_reason, decoder.notes)
 
 
+def test_events_of_the_client_of_mistral():
+    """
+    Each holds a chunk (`CompletionEvent` of mistralai).
+    """
+    decoder = DIALECT.decoder("a1")
+    for each in (T("Hel"), T("lo"), F()):
+        decoder.feed_event({"data": each})
+    decoder.close()
+
+    assert ("Hello", "stop", []) == (decoder.message.text, decoder.message.finish_reason, decoder.notes)
+
+
 def test_notes():
     """
     What was not used is noted: another choice, and an event that is not a chunk.

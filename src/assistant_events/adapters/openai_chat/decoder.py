@@ -86,7 +86,9 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
-        event = mapping(event, "chunk") or event  # of the helper of openai
+        # Events of official clients hold a chunk: those of the helper of openai, and of mistralai.
+        held = [each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))]
+        event = held[0] if held else event
         choices, error = mappings(event, "choices"), chunk_error(event)
         fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
         failed = bool(error or fault) or (fault is not None and not is_chunk)
