@@ -1104,6 +1104,43 @@ def test_padding_alone():
     assert [] == decoder.notes
 
 
+def early(chunk):
+    """
+    Return a chunk with a reason to finish.
+    """
+    return {**chunk, "choices": [{**chunk["choices"][0], "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize("end", [[F("tool_calls"), DONE], [DONE], []])
+def test_a_reason_in_each_chunk(end):
+    """
+    Proxies of Gemini have one in each (gcli2api#403, litellm#2195): what follows is of the same parts.
+    """
+    pieces = [R("Let "), R("me see"), T("Hel"), T("lo"), J("{", id="call_00001", name="f"), J('"a":1}')]
+
+    assert [("reasoning", "Let me see", FIELD), ("text", "Hello", {}), call()] == parts(
+        stream(*map(early, pieces), *end)
+    )
+
+
+LAST = {
+    "with the last content": ([early(T("a")), D("length", content="b")], FinishReason.LENGTH),
+    "behind the last content": ([early(T("a")), T("b"), F("length")], FinishReason.LENGTH),
+    "behind the first content": ([early(T("a")), F("length")], FinishReason.STOP),
+    "none behind the last content": ([early(T("a")), T("b")], FinishReason.STOP),
+}
+
+
+@pytest.mark.parametrize(("chunks", "expected"), LAST.values(), ids=LAST)
+def test_a_reason_behind_more_content(chunks, expected):
+    """
+    The first reason counts that has no content behind it.
+    """
+    found = message(stream(*chunks, DONE))
+
+    assert (expected, None) == (found.finish_reason, found.error)
+
+
 def test_a_null_as_a_text():
     """
     KoboldCpp and workflows of Xunfei write it with each delta: it ends neither a text nor the input of a call.

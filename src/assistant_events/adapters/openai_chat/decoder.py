@@ -79,16 +79,15 @@ class OpenAIChatDecoder(DecoderBase):
         self._details = StreamedDetails(self, words.DETAIL_TEXTS, words.DETAIL_PIECES, array=words.DETAILS[0])
         self._finish_reason: str | None = None
         self._given: FinishReason | None = None
-        self._is_document = self._is_streamed = self._is_completion = self._has_refusal = False
+        self._is_document = self._is_streamed = self._is_completion = self._has_refusal = self._is_early = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
         self._audio: dict[str, Any] = {}  # its state
         self._sources: list[Fields] = []
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
-        # Events of official clients hold a chunk: those of the helper of openai, and of mistralai.
         held = [each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))]
-        event = held[0] if held else event
+        event = held[0] if held else event  # of the helper of openai, and of mistralai
         choices, error = mappings(event, "choices"), chunk_error(event)
         fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
         failed = bool(error or fault) or (fault is not None and not is_chunk)
@@ -162,15 +161,18 @@ class OpenAIChatDecoder(DecoderBase):
         if logprobs:
             extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
-        if not (self._is_document and self._is_streamed):  # MiniMax repeats the message behind its deltas
-            self._on_delta(delta)
+        # MiniMax repeats the message behind its deltas. Proxies of Gemini have a reason to finish in each chunk.
+        has_more = not (self._is_document and self._is_streamed) and self._on_delta(delta)
+        self._is_streamed = self._is_streamed or (has_more and not self._is_document)
+        self._is_early = self._finish_reason is not None and (has_more or self._is_early)
         error = error_of(choice)
         if error or reason in words.FAILURES:
             error = error or error_of(event)  # OpenRouter has it in one of them
             self._fail({**error, "finish_reason": reason} if error else {"code": reason})
-        elif reason and self._finish_reason is None:
-            self._finish_reason = reason
+        elif reason and (self._finish_reason is None or self._is_early):
+            self._finish_reason, self._is_early = reason, False
             self._given = words.FINISH_REASONS.get(reason.lower().partition(":")[0], FinishReason.OTHER)
+        if not (self.terminal or has_more or self._finish_reason is None):
             self._end_parts()
 
     def _fail(self, error: Fields) -> None:
@@ -190,10 +192,9 @@ class OpenAIChatDecoder(DecoderBase):
 
     # -- fields of a delta, calls
 
-    def _on_delta(self, delta: Fields) -> None:
-        """Read the fields of a delta in the order of a message."""
+    def _on_delta(self, delta: Fields) -> bool:
+        """Read the fields of a delta in the order of a message, and return whether it has any."""
         filled = [key for key, value in delta.items() if value and key in words.CONTENTS]
-        self._is_streamed = self._is_streamed or bool(filled and not self._is_document)
         named, thought = (next(filter(filled.__contains__, fields), "") for fields in (words.DETAILS, words.REASONING))
         details = mappings(delta, named)
         shown = "".join([string(each, self._details.text_field(each)) or "" for each in details])
@@ -220,6 +221,7 @@ class OpenAIChatDecoder(DecoderBase):
                     # Of a document each is whole, and ids may be the same.
                     read(self, {**item, "index": at} if is_numbered else item)
             self._keep_sources()
+        return bool(filled)
 
     def _offer(self, path: Path, key: object, ident: object = None) -> None:
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""

@@ -99,8 +99,7 @@ DROPPED: Final = by_word(
         "The number of a token in the vocabulary of the model.": "token_id",
         "The order of the calls.": "tool_calls.index executed_tools.index",
         "`function`; another type is state.": "tool_calls.type",
-        "It repeats that of the message.": "provider_specific_fields.thinking_blocks",
-        "The official client has added it.": "parsed parsed_arguments",
+        "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
         "It is the sum of the other counts.": "total_tokens",
     }
