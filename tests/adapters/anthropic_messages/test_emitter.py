@@ -15,7 +15,7 @@ from assistant_events.testing import durable
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
-from .notation import DIALECT, END, B, C, K, M, S, T, X, events, message, stream
+from .notation import DIALECT, END, B, C, K, M, S, T, X, answer, events, message, stream
 from .samples import CITED, SAMPLES
 
 UNSAID = {"call without a name", "delta before the message"}
@@ -108,6 +108,17 @@ def test_frames():
     )
 
     assert frames_of(body) == frames_of(emitted(events(body))[1])
+
+
+def test_a_replaced_call_that_came_whole():
+    """
+    A call of the app before a fallback is one of the app in the stream, also when its input was in its start.
+    """
+    hop = {"from": {"model": "claude-1"}, "to": {"model": "claude-2"}}
+    body = answer(B(0, "tool_use", id="toolu_1", name="f", input={"a": 1}), X(0), B(1, "fallback", **hop), X(1))
+    drops, found, _ = emitted(events(body))
+
+    assert ("tool_use", ()) == (frames_of(found)[1][1]["content_block"]["type"], drops)
 
 
 def frames_of(body):

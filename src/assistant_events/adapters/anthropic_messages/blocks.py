@@ -41,7 +41,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
         case "call":
             more.pop("id", None)
-            is_hosted = first.provider_executed and first.error != words.REPLACED
+            is_hosted = first.provider_executed and "i" not in state  # an own one of the provider has its type
             kind_of = state.get("type", "server_tool_use" if is_hosted else "tool_use")
             call_id, arguments = wire_id(first) or first.call_id, thaw(first.input or NO_FIELDS)
             return {"type": kind_of, "id": call_id, "name": first.name, "input": arguments, **more}
