@@ -824,6 +824,24 @@ def test_fields_beside_the_text_of_a_raw_block():
     assert "deltas" not in compaction
 
 
+PIECES = {
+    "texts": [("Sum", "Ep"), ("med up", "Eq")],
+    "a text, then what is encrypted": [("Summed up", None), (None, "Eq")],
+    "what is encrypted, then a text": [(None, "Eq"), ("Summed up", None)],
+}
+
+
+@pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
+def test_a_compaction_in_pieces(pieces):
+    """
+    Its text grows, of what is encrypted the last counts, and null takes nothing away (anthropic-sdk-typescript#1164).
+    """
+    deltas = [D(0, "compaction_delta", content=text, encrypted_content=sealed) for text, sealed in pieces]
+    [part] = message(answer(B(0, "compaction", content=None, encrypted_content=None), *deltas, X(0))).parts
+
+    assert {"type": "compaction", "content": "Summed up", "encrypted_content": "Eq"} == thaw(part.state["block"])
+
+
 def test_a_citation_of_nothing():
     """
     It is not a source, and one that is not an object is kept raw.

@@ -39,10 +39,10 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             return {"type": "redacted_thinking", **more}
         case "reasoning":
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
-        case "call":
+        case "call":  # an own one of the provider has its type
             more.pop("id", None)
-            is_hosted = first.provider_executed and "i" not in state  # an own one of the provider has its type
-            kind_of = state.get("type", "server_tool_use" if is_hosted else "tool_use")
+            is_own = "i" in state or not first.provider_executed
+            kind_of = state.get("type", "tool_use" if is_own else "server_tool_use")
             call_id, arguments = wire_id(first) or first.call_id, thaw(first.input or NO_FIELDS)
             return {"type": kind_of, "id": call_id, "name": first.name, "input": arguments, **more}
         case "result":

@@ -157,8 +157,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         for block in self._blocks.values():
             if block.role in ("call", "opaque"):  # also without a stop
                 self._on_stop(block)
-        reason = self._stop_reason
-        given = None if reason is None else words.FINISH_REASONS.get(reason, FinishReason.OTHER)
+        given = words.FINISH_REASONS.get(reason, FinishReason.OTHER) if (reason := self._stop_reason) else None
         self.finish_step(self.finish_reason_of(given), reason, usage=self._usage_so_far(partial=False))
 
     # -- blocks
@@ -287,12 +286,13 @@ class AnthropicMessagesDecoder(DecoderBase):
         """Put a delta into a block that is kept raw: text to its text, in place of its fields, or beside them."""
         kind = string(delta, "type")
         if block.role == "opaque" and kind == f"{block.kind}_delta":  # its own, such as connector_text_delta
-            field = next((key for key in delta if key != "type" and isinstance(block.fields.get(key), str)), field)
-        if (text := string(delta, field)) is not None and field in ("text", "thinking", *block.fields):
+            texts = {key for key in block.fields if string(block.fields, key) is not None and key != "type"}
+            field = next((key for key in delta if key in texts or key == "content"), field)
+        if (text := string(delta, field)) is not None and field in ("text", "thinking", "content", *block.fields):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
             delta = others(delta, {field, "estimated_tokens"})
         if block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
-            self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
+            self.recorder.keep(block, {"block": others(delta, {"type"})})  # null replaces nothing
         elif said(delta) != {"type": kind}:
             self.note("unknown-delta", "a delta of an unknown type was kept raw")
             if block.role == "result":  # it was recorded whole, at its start
