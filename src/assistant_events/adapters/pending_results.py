@@ -88,18 +88,12 @@ def _is_awaited(messages: Sequence[msg.Message], sent: Sequence[Sequence[msg.Par
     """
     Return whether the next answer will have the results of calls of message *at*: each answer since then continues.
 
-    A prompt ends a turn that waits for results of the app. Failed answers of which nothing is sent do not count.
+    A prompt ends the turn. Failed answers of which nothing is sent do not count.
     """
-    reason: FinishReason | None = None
-    for message, parts in zip(messages[at:], sent[at:], strict=True):
-        if not isinstance(message, msg.AssistantMessage):
-            if reason is FinishReason.TOOL_CALLS:
-                return False
-        elif parts:
-            reason = message.finish_reason
-            if reason not in _CONTINUED:
-                return False
-    return True
+    return all(
+        isinstance(message, msg.AssistantMessage) and (not parts or message.finish_reason in _CONTINUED)
+        for message, parts in zip(messages[at:], sent[at:], strict=True)
+    )
 
 
 __all__ = ["named_calls", "unanswered_calls"]
