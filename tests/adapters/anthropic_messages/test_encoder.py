@@ -7,6 +7,7 @@ import json
 import pytest
 
 from assistant_events import CompactionMessage, CompactionStarted, ErrorInfo, Origin, Transcript, UserMessage, fold
+from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent
@@ -872,6 +873,17 @@ def test_an_answer_after_a_replaced_call():
     found = fold(events(answer(*tool(0, "toolu_old"), B(1, **FALLBACK), X(1), *text(2, "I can."))))
 
     assert ("stop", "user") == (found.last.finish_reason, found.awaits)
+
+
+def test_a_replaced_call_for_another_model():
+    """
+    It stays behind although the fallback is not sent: nothing answers it.
+    """
+    found = message(answer(*tool(0, "toolu_old"), B(1, **FALLBACK), X(1), *tool(2), stop_reason="tool_use"))
+    messages, drops = encoded(USER, found, model="claude-sonnet-5")
+
+    assert ["toolu_1"] == [block["id"] for block in messages[1]["content"]]
+    assert [(0, words.REPLACED.message), (1, "other-model"), (2, "no-answer")] == drops
 
 
 @pytest.mark.parametrize("input", ["", '{"a":1}', '{"a":'])

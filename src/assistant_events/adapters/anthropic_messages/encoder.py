@@ -29,11 +29,7 @@ _NO_THOUGHTS: Final = {"deepseek": "", "moonshot": " "}
 
 
 class AnthropicMessagesEncoder(EncoderBase):
-    """
-    Encodes requests of `POST /v1/messages`: `messages`, and the `container` that was used last.
-
-    Nothing else of the body is changed.
-    """
+    """Encodes `messages` of `POST /v1/messages`, and the `container` that was used last; nothing else is changed."""
 
     dialect: ClassVar[str] = "anthropic-messages"
     provider: ClassVar[str] = "anthropic"
@@ -149,8 +145,8 @@ class AnthropicMessagesEncoder(EncoderBase):
 
 def _replaced(parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
     """Return the places of what a replaced model has left behind."""
-    last = max([place for place, part in parts if _block_type(part) == "fallback"], default=0)
-    return [place for place, part in parts if place < last and not _outlives_model(part)]
+    last = max([place for place, part in parts if _block_type(part) == "fallback"], default=-1)
+    return [place for place, part in parts if place <= last and not _outlives_model(part)]
 
 
 def _outlives_model(part: msg.Part) -> bool:
@@ -171,7 +167,9 @@ def _named_ids(part: msg.Part) -> list[str | None]:
 
 
 def _block_type(part: msg.Part) -> object:
-    return mapping(part.state, "block").get("type")
+    """Return the type of a raw block; of a call, that of the `fallback` behind it, which may not be sent itself."""
+    is_replaced = getattr(part, "error", None) == words.REPLACED
+    return "fallback" if is_replaced else mapping(part.state, "block").get("type")
 
 
 encode = AnthropicMessagesEncoder.encode
