@@ -213,6 +213,17 @@ def test_the_result_of_a_gateway():
     assert (JsonContent([{"type": "text", "text": "found"}]),) == search.output
 
 
+@pytest.mark.parametrize(("call_id", "answered_id"), [(None, ""), ("", None)])
+def test_a_result_of_a_call_without_an_id(call_id, answered_id):
+    """
+    A result that names no call is that of the call that has no id.
+    """
+    body = answer(*tool(0, call_id, type="server_tool_use"), *result(1, answered_id, content="1"))
+    [call] = message(body).parts
+
+    assert (CallStatus.SUCCESS, "1") == (call.status, call.output[0].text)
+
+
 def test_results_of_one_index():
     """
     Two results under one index are two results, and so are two texts.

@@ -55,6 +55,15 @@ def test_deltas_of_no_known_shape_are_written(odd):
     assert json.dumps(odd, separators=(",", ":")).encode() in written
 
 
+def test_sources_of_no_known_shape_are_written():
+    """
+    What a text has in place of its sources is written as it came.
+    """
+    body = answer(B(0, "text", text="a", citations=True), X(0))
+
+    assert frames_of(emitted(events(body))[1])[1][1]["content_block"]["citations"] is True
+
+
 @pytest.mark.parametrize("name", sorted(UNSAID))
 def test_what_cannot_be_written_is_reported(name):
     """

@@ -298,6 +298,16 @@ def test_c11_a_result_without_a_call():
     assert "So." == said.text
 
 
+def test_c11_a_result_of_a_call_without_an_id():
+    """
+    A result that names no call is that of the call that has no id.
+    """
+    call = B(0, toolUse={"name": "f", "type": "server_tool_use"}), X(0)
+    [found] = message(answer(*call, B(1, toolResult={"type": "f_result"}), D(1, toolResult=[RAN]), X(1))).parts
+
+    assert ("success", RAN["json"]) == (found.status, thaw(found.output[0].value))
+
+
 def test_c11_a_result_of_several_kinds():
     """
     Text and JSON are output; content of another kind is kept raw with all of it.

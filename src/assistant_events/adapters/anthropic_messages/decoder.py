@@ -249,7 +249,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         error = words.result_error(content, is_error=flag(fields, "is_error") is True)
         state = {"type": block.kind, **state, **({"sealed": sealed} if sealed else {})}
         if call_id in self._calls:
-            self.recorder.result(call_id, output, error, state=state, key=block)
+            self.recorder.result(call_id or None, output, error, state=state, key=block)
             return True
         # Behind other blocks it is kept raw, at its place.
         return self._is_first and self.answer_paused(call_id, output, error, state=state)

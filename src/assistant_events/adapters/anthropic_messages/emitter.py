@@ -13,7 +13,7 @@ from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessag
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
 from assistant_events.adapters.emitter import finish_word, is_lost, own_message
 from assistant_events.adapters.items import content_blocks
-from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.adapters.json_fields import array, mapping, string
 from assistant_events.values import thaw, write_json
 
 _DIALECT = AnthropicMessagesDecoder.dialect
@@ -78,10 +78,10 @@ def _split(block: dict[str, Any], part: msg.Part | None) -> tuple[dict[str, Any]
     unknown = [] if part is None else list(thaw(part.state.get("deltas", ())))
     match part:
         case msg.TextPart():
-            cited = block.pop("citations", None)
+            cited = array(block, "citations")
             deltas = [{"type": "text_delta", "text": block["text"]}] if part.text else []
-            deltas += [{"type": "citations_delta", "citation": each} for each in cited or ()]
-            block |= {"text": "", **({} if cited is None else {"citations": []})}
+            deltas += [{"type": "citations_delta", "citation": each} for each in cited]
+            block |= {"text": "", **({"citations": []} if cited else {})}
         case msg.ReasoningPart() if "data" not in part.state:
             deltas = [{"type": "thinking_delta", "thinking": part.text}] if part.text else []
             signed = [{"type": "signature_delta", "signature": block["signature"]}] if block["signature"] else []

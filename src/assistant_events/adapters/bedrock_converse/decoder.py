@@ -284,7 +284,7 @@ class BedrockConverseDecoder(DecoderBase):
         text = next((each.text for each in output if isinstance(each, TextContent)), "")
         raw = {"content": content} if len(output) < len(content) else {}
         error = words.result_error(fields, text)
-        self.recorder.result(call_id, tuple(output), error, state={**_state(fields), **raw}, key=block)
+        self.recorder.result(call_id or None, tuple(output), error, state={**_state(fields), **raw}, key=block)
 
 
 @attrs.define(eq=False)
