@@ -244,6 +244,10 @@ REFUSED = {
         body("Hi", model({**CALL, "id": "a.b"}), user(RESULT)),
         "String should match pattern '^[a-zA-Z0-9_-]+$'",
     ),
+    "an id that is a number": (
+        body("Hi", model({**CALL, "id": 1}), user(RESULT)),
+        "messages.1.content.0.tool_use.id: Input should be a valid string",
+    ),
     "the input of a call": (
         body("Hi", model({**CALL, "input": "{}"}), user(RESULT)),
         "messages.1.content.0.tool_use.input: Input should be a valid dictionary",

@@ -172,7 +172,9 @@ def _check_block(where: str, block: object, role: str) -> None:
 
 def _check_call(where: str, block: Fields) -> None:
     for field, pattern in (("id", _ID), ("name", _NAME)):
-        if not pattern.fullmatch(str(block[field])):
+        if not isinstance(block[field], str):
+            raise _rejected(f"{where}.{field}: Input should be a valid string")
+        if not pattern.fullmatch(block[field]):
             raise _rejected(f"{where}.{field}: String should match pattern '{pattern.pattern}'")
     if not is_object(block["input"]):
         raise _rejected(f"{where}.input: Input should be a valid dictionary")
