@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from assistant_events.adapters import load_dialect
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import (
     StepEnded,
@@ -20,7 +21,7 @@ from assistant_events.events import (
 from assistant_events.messages import MessageStatus
 from assistant_events.reducer import fold
 from assistant_events.testing import prompt, rewind
-from assistant_events.values import ErrorKind
+from assistant_events.values import ErrorKind, thaw
 from tests.session.scripted import ASKS, CALL, CUT, HELLO, Scripted, line, receive
 
 
@@ -260,6 +261,20 @@ def test_a_stream_that_breaks_does_not_raise(session, store, error):
         session.transcript.last.error.kind,
         session.transcript.last.error.message,
     )
+
+
+def test_an_error_that_an_sdk_raises_in_the_middle_of_a_stream(session):
+    """
+    It is read as the decoder would read it.
+    """
+    error = RuntimeError("Overloaded")
+    error.body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "r1"}
+    decoder = load_dialect("anthropic-messages").decoder("a1")
+    list(receive(session, decoder, broken({"type": "message_start", "message": {"id": "m1"}}, error=error)))
+    found = session.transcript.last.error
+
+    assert (ErrorKind.OVERLOADED, "overloaded_error", True) == (found.kind, found.code, found.retryable)
+    assert {"request_id": "r1"} == thaw(found.details)
 
 
 def test_a_stream_that_breaks_for_no_known_reason(session, caplog):

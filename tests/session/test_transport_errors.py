@@ -7,6 +7,7 @@ import http.client
 
 import pytest
 
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.session.transport_errors import abortion, transport_error
 from assistant_events.values import ErrorInfo, ErrorKind
@@ -98,6 +99,58 @@ def test_no_statuses(status):
     A status that is not one of an error is ignored.
     """
     assert ErrorKind.UNKNOWN == transport_error(stranger("Odd", status_code=status)).kind
+
+
+OVERLOADED = {"type": "overloaded_error", "message": "Overloaded"}
+QUOTA = {"type": "insufficient_quota", "code": "insufficient_quota", "message": "no more"}
+LONG = {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}
+CODES = {"overloaded_error": "overloaded", "invalid_request_error": "invalid-request", "insufficient_quota": "quota"}
+BODIES = {
+    "in a stream of anthropic": ({"error": OVERLOADED, "request_id": "r1"}, 200, ("overloaded", "Overloaded", True)),
+    "in a stream of openai": (OVERLOADED, None, ("overloaded", "Overloaded", True)),
+    "a status": ({"error": OVERLOADED}, 529, ("overloaded", "Overloaded", True)),
+    "more than the status": ({"error": LONG}, 400, ("context-length", LONG["message"], None)),
+    "a quota": (QUOTA, 429, ("quota", "no more", None)),
+    "a text": ("<html>", 529, ("overloaded", "APIStatusError: gone", True)),
+    "nothing": ({}, 529, ("overloaded", "APIStatusError: gone", True)),
+}
+
+
+@pytest.mark.parametrize(("body", "status", "expected"), BODIES.values(), ids=BODIES)
+def test_an_exception_with_the_error_of_the_provider(body, status, expected):
+    """
+    SDKs raise it in the middle of a stream, too, whose status was 200; what the provider wrote decides.
+    """
+    codes = {word: ErrorKind(kind) for word, kind in CODES.items()}
+    table = ErrorTable(codes=codes, fields=("code", "type"), otherwise="api_error", beside=("request_id",))
+    raised = stranger("APIStatusError", body=body, status_code=status)
+    found, in_group = transport_error(raised, table), transport_error(ExceptionGroup("a", [raised]), table)
+
+    assert expected == (found.kind, found.message, found.retryable)
+    assert found == in_group
+
+
+def test_when_a_provider_may_be_asked_again():
+    """
+    The header of the response has it.
+    """
+    table = ErrorTable(codes={"overloaded_error": "overloaded"}, otherwise="overloaded_error")
+    response = Response(529)
+    response.headers = {"retry-after": "7"}
+    error = stranger("APIStatusError", body={"error": OVERLOADED}, response=response)
+
+    assert 7 == transport_error(error, table).retry_after_s
+
+
+def test_the_error_of_google():
+    """
+    Its SDK keeps the document under another name.
+    """
+    table = ErrorTable(codes={"unavailable": "overloaded"}, fields=("status", "code"), otherwise="unavailable")
+    document = {"error": {"code": 503, "message": "later", "status": "UNAVAILABLE"}}
+    found = transport_error(stranger("ServerError", details=document, code=503), table)
+
+    assert ("overloaded", "later", "UNAVAILABLE") == (found.kind, found.message, found.code)
 
 
 def test_an_exception_of_botocore():

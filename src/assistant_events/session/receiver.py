@@ -111,7 +111,8 @@ class StreamReceiver:
         if isinstance(reason, StopAsyncIteration | StopIteration):
             self._close(None)
             return
-        info = transport_error(reason)
+        decoder = self.source.decoder
+        info = transport_error(reason, None if decoder is None else decoder.error_table)
         if info.kind == ErrorKind.UNKNOWN:
             # It may be a bug of the app, which only the traceback locates.
             name = self.source.answer.message_id

@@ -15,6 +15,8 @@ from typing import Final, cast
 import attrs
 
 from assistant_events.adapters.aws import read_exception
+from assistant_events.adapters.errors import ErrorTable, error_of_document, retry_after_s
+from assistant_events.adapters.json_fields import plain_json
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import error_text, secrets_of, without_credentials
@@ -39,9 +41,16 @@ _ABORTED: Final[Mapping[type, str]] = MappingProxyType(
 )
 
 
-def transport_error(error: Exception) -> ErrorInfo:
-    """Return the error of a message whose stream raised *error*; that of a group is its first, if all are known."""
-    first = _first_of(error)
+def transport_error(error: Exception, table: ErrorTable | None = None) -> ErrorInfo:
+    """
+    Return the error of a message whose stream raised *error*; that of a group is its first, if all are known.
+
+    Args:
+        error: The exception.
+
+        table: Reads the error of the provider that an exception of an SDK has; `None` where the wire is not known.
+    """
+    first = _first_of(error, table)
     if first is not None:
         return first
     if isinstance(error, RemoteProtocolError):
@@ -51,6 +60,9 @@ def transport_error(error: Exception) -> ErrorInfo:
         found = read_exception(cast("Mapping[str, object]", response))
         return attrs.evolve(found, message=without_credentials(found.message, secrets_of(error)))
     status = _status(error)
+    sent = None if table is None else _of_provider(error, table, status)
+    if sent is not None:
+        return sent
     if status is not None:
         return ErrorInfo(
             kind=kind_of_status(status), message=error_text(error), status=status, retryable=is_retryable_status(status)
@@ -69,11 +81,31 @@ def abortion(reason: BaseException | None) -> ErrorInfo:
     return ErrorInfo(kind=ErrorKind.ABORTED, message=message)
 
 
-def _first_of(error: Exception) -> ErrorInfo | None:
+def _of_provider(error: Exception, table: ErrorTable, status: int | None) -> ErrorInfo | None:
+    """Return the error that the provider has sent, as SDKs keep it; in the middle of a stream the status is 200."""
+    # `body`: those of Anthropic and OpenAI. `details`: that of Google.
+    documents = [getattr(error, name, None) for name in ("body", "details")]
+    document = next((each for each in documents if isinstance(each, Mapping)), {})
+    fields = error_of_document(plain_json(document), table.beside)
+    if not fields:
+        return None
+    found = table.read(fields, status=status)
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    after = retry_after_s(cast("Mapping[str, str]", headers)) if isinstance(headers, Mapping) else None
+    is_of_status = status is not None and found.kind == kind_of_status(status)
+    return attrs.evolve(
+        found,
+        message=without_credentials(found.message, secrets_of(error)),
+        retryable=is_retryable_status(status) if is_of_status and status is not None else found.retryable,
+        retry_after_s=found.retry_after_s if after is None else after,
+    )
+
+
+def _first_of(error: Exception, table: ErrorTable | None) -> ErrorInfo | None:
     """Return the first error of a group, if all are known."""
     if not isinstance(error, ExceptionGroup):
         return None
-    found = [transport_error(each) for each in cast("ExceptionGroup[Exception]", error).exceptions]
+    found = [transport_error(each, table) for each in cast("ExceptionGroup[Exception]", error).exceptions]
     return found[0] if all(each.kind != ErrorKind.UNKNOWN for each in found) else None
 
 
