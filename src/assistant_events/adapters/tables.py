@@ -10,7 +10,7 @@ _D = TypeVar("_D")
 _V = TypeVar("_V")
 
 
-def by_word(words: Mapping[_V, str]) -> Mapping[str, _V]:
+def by_word(words: Mapping[_V, str]) -> MappingProxyType[str, _V]:
     """
     Return the meaning by word, as a table that cannot be changed.
 

@@ -12,7 +12,7 @@ from assistant_events import fold
 from assistant_events.adapters import AwsChunkStream, AwsEventStream
 from assistant_events.testing import check_adapter
 
-from .notation import DIALECT, END, B, K, M, T, X, events, message, text
+from .notation import DIALECT, END, B, K, M, T, X, events, message, stream, text
 from .samples import SAMPLES
 
 BEDROCK = attrs.evolve(DIALECT, decoder=partial(DIALECT.decoder, framing=AwsChunkStream), emitter=None)
@@ -90,6 +90,16 @@ def test_exceptions_of_the_service(name):
     An exception of Bedrock fails the step, with its name as the code.
     """
     error = message(chunks(*HELLO[:3], {name: {"message": "no"}}), framing=AwsEventStream).error
+
+    assert (*ERRORS[name], name, "no") == (error.kind, error.retryable, error.code, error.message)
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_exceptions_that_the_official_client_has_read(name):
+    """
+    It makes errors of the wire of them (`AWSEventStreamDecoder` of anthropic 2.12), which mean the same.
+    """
+    error = message(stream(*HELLO[:3], {"type": "error", "error": {"type": name, "message": "no"}})).error
 
     assert (*ERRORS[name], name, "no") == (error.kind, error.retryable, error.code, error.message)
 

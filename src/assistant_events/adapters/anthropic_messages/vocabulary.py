@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from assistant_events.adapters.aws import AWS_ERRORS
 from assistant_events.adapters.errors import ErrorTable, error_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
@@ -51,10 +52,11 @@ ERRORS: Final = ErrorTable(
             ErrorKind.OVERLOADED: "overloaded_error",
             ErrorKind.PROVIDER: "api_error",
         }
-    ),
+    )
+    | AWS_ERRORS.codes,  # the official client writes exceptions of Bedrock as errors
     fields=("type", "code"),  # Vertex and gateways write a status or a word as `code`
     beside=("request_id",),
-    retryable=frozenset({"api_error"}),
+    retryable=AWS_ERRORS.retryable | {"api_error"},
     otherwise="api_error",
 )
 
