@@ -747,6 +747,18 @@ def test_objects_of_the_official_client():
     assert [place] == thaw(decoder.message.parts[0].state["citations"])
 
 
+def test_a_dump_of_the_official_client():
+    """
+    What is `from` on the wire is `from_` in a dump of the message (`model_dump`), and is sent back as `from`.
+    """
+    hop = {"type": "fallback", "from_": {"model": "a"}, "to": {"model": "b"}, "trigger": None}
+    content = [hop, {"type": "text", "text": "Hi"}]
+    body = {"type": "message", "role": "assistant", "model": MODEL, "content": content}
+    sent, _ = encoded(message(body))
+
+    assert {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}, "trigger": None} == sent[0]["content"][0]
+
+
 def test_events_of_the_helpers_of_the_official_client():
     """
     Events that its streams derive from others are passed over, without a note.

@@ -41,10 +41,9 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
         case "call":  # an own one of the provider has its type
             more.pop("id", None)
-            is_own = "i" in state or not first.provider_executed
-            kind_of = state.get("type", "tool_use" if is_own else "server_tool_use")
+            type_ = state.get("type", "tool_use" if "i" in state or not first.provider_executed else "server_tool_use")
             call_id, arguments = wire_id(first) or first.call_id, thaw(first.input or NO_FIELDS)
-            return {"type": kind_of, "id": call_id, "name": first.name, "input": arguments, **more}
+            return {"type": type_, "id": call_id, "name": first.name, "input": arguments, **more}
         case "result":
             output = join_sealed(output_value(first), mapping(state, "sealed"))
             content = {} if output is None else {"content": output}

@@ -227,6 +227,7 @@ class AnthropicMessagesDecoder(DecoderBase):
                 pass
             case _:
                 if kind == "fallback":
+                    fields = {key.removesuffix("_"): each for key, each in fields.items()}  # `from_` in dumps of SDKs
                     self._on_fallback(string(mapping(fields, "to"), "model"))
                 # Also the result of a call of an earlier message that is not known.
                 self.recorder.begin(block, "opaque", {"block": fields})
