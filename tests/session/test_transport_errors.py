@@ -10,7 +10,7 @@ import pytest
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.session.transport_errors import abortion, transport_error
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind, thaw
 from assistant_events.values.credentials import MAX_MESSAGE
 
 
@@ -128,6 +128,20 @@ def test_an_exception_with_the_error_of_the_provider(body, status, expected):
 
     assert expected == (found.kind, found.message, found.retryable)
     assert found == in_group
+
+
+def test_credentials_that_a_provider_repeats():
+    """
+    Nothing of the error has the key of the request.
+    """
+    table = ErrorTable(codes={}, otherwise="api_error")
+    request = Response(None)
+    request.headers = {"x-api-key": "my-own-token-1"}
+    body = {"error": {"message": "no my-own-token-1", "given": ["my-own-token-1"]}}
+    found = transport_error(stranger("APIStatusError", body=body, request=request), table)
+
+    assert found.message.startswith("no ")
+    assert "my-own-token-1" not in f"{found.message} {thaw(found.details)}"
 
 
 def test_when_a_provider_may_be_asked_again():

@@ -10,13 +10,13 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import attrs
 
 from assistant_events.adapters.aws import read_exception
 from assistant_events.adapters.errors import ErrorTable, error_of_document, retry_after_s
-from assistant_events.adapters.json_fields import plain_json
+from assistant_events.adapters.json_fields import is_array, is_object, plain_json
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import error_text, secrets_of, without_credentials
@@ -84,9 +84,9 @@ def abortion(reason: BaseException | None) -> ErrorInfo:
 def _of_provider(error: Exception, table: ErrorTable, status: int | None) -> ErrorInfo | None:
     """Return the error that the provider has sent, as SDKs keep it; in the middle of a stream the status is 200."""
     # `body`: those of Anthropic and OpenAI. `details`: that of Google.
-    documents = [getattr(error, name, None) for name in ("body", "details")]
-    document = next((each for each in documents if isinstance(each, Mapping)), {})
-    fields = error_of_document(plain_json(document), table.beside)
+    documents: list[object] = [getattr(error, name, None) for name in ("body", "details")]
+    document = next((each for each in documents if is_object(each)), None)
+    fields = error_of_document(_masked(plain_json(document or {}), secrets_of(error)), table.beside)
     if not fields:
         return None
     found = table.read(fields, status=status)
@@ -95,10 +95,21 @@ def _of_provider(error: Exception, table: ErrorTable, status: int | None) -> Err
     is_of_status = status is not None and found.kind == kind_of_status(status)
     return attrs.evolve(
         found,
-        message=without_credentials(found.message, secrets_of(error)),
         retryable=is_retryable_status(status) if is_of_status and status is not None else found.retryable,
         retry_after_s=found.retry_after_s if after is None else after,
     )
+
+
+def _masked(value: Any, secrets: set[str]) -> Any:
+    """Return plain JSON without credentials in its texts."""
+    # Any: plain JSON.
+    if isinstance(value, str):
+        return without_credentials(value, secrets)
+    if is_array(value):
+        return [_masked(each, secrets) for each in value]
+    if is_object(value):
+        return {key: _masked(each, secrets) for key, each in value.items()}
+    return value
 
 
 def _first_of(error: Exception, table: ErrorTable | None) -> ErrorInfo | None:
