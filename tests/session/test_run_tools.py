@@ -72,7 +72,10 @@ def test_functions_by_the_names_of_their_tools():
         await run_tools(session, {"add": add, "where": where, "wrong": lambda x: x})
         calls = {each.name: each for each in session.transcript.last_answer.tool_calls}
         assert [5, True] == [calls[name].output[0].value for name in ("add", "where")]
-        assert "LookupError: tool 'pay' is unknown; expected one of add, where, wrong" in calls["pay"].error.message
+        assert (
+            "LookupError: tool 'pay' is unknown; expected one of ['add', 'where', 'wrong']"
+            in calls["pay"].error.message
+        )
         assert "unexpected keyword argument 'z'" in calls["wrong"].error.message
 
     run(main())
@@ -82,8 +85,8 @@ def test_functions_by_the_names_of_their_tools():
     ("tools", "text"),
     [
         ({"add": 5}, r"run\['add'\]: expected a function, got int"),
-        (None, "run: expected a function, got NoneType"),
-        ([print], "run: expected a function, got list"),
+        (None, "run: expected a function, or functions by the names of their tools, got NoneType"),
+        ([print], "run: expected a function, or functions by the names of their tools, got list"),
     ],
 )
 def test_tools_that_are_no_functions(tools, text):

@@ -86,6 +86,10 @@ def _path(keys: str | Path) -> Path:
     return ((keys,) if keys else ()) if isinstance(keys, str) else keys
 
 
+def _counts(frames: DeltaFrames) -> bool:
+    return bool(frames.counted or frames.unique)
+
+
 @final
 @attrs.frozen(kw_only=True)
 class DeltaFrames:
@@ -116,12 +120,8 @@ class DeltaFrames:
     unique: str = ""
     """Key of the frame's id or number, counted too. One in `DecoderBase.frame_ids` makes a frame a repeated one."""
 
-    counts: bool = attrs.field(init=False)
+    counts: bool = attrs.field(init=False, default=attrs.Factory(_counts, takes_self=True))
     """Whether frames have counted fields."""
-
-    @counts.default
-    def _counts(self) -> bool:
-        return bool(self.counted or self.unique)
 
     def allow(self, event: Fields, path: Path) -> bool:
         """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""

@@ -104,8 +104,10 @@ async def run_tools(
     """
     if not isinstance(session, Session):
         raise TypeError(f"session: expected a Session, got {type(session).__name__}")
-    for name, function in run.items() if isinstance(run, Mapping) else [("", run)]:
-        check_function(f"run[{name!r}]" if name else "run", function)
+    if not callable(run):
+        check_object(run, "items", "run: expected a function, or functions by the names of their tools")
+        for name, function in run.items():
+            check_function(f"run[{name!r}]", function)
     calls = await _started(session, needs_approval, of_browser)
     async with asyncio.TaskGroup() as group:
         runs = [group.create_task(_run(ToolRun(call, session), run, timeout_s, default)) for call in calls]
@@ -188,10 +190,10 @@ async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError 
 
 def _bound(run: RunTool | Tools, tool: ToolRun) -> Callable[[], object]:
     """Return what runs a call."""
-    if not isinstance(run, Mapping):
+    if callable(run):
         return partial(run, tool)
     if tool.call.name not in run:
-        raise LookupError(f"tool {tool.call.name!r} is unknown; expected one of {', '.join(run)}")
+        raise LookupError(f"tool {tool.call.name!r} is unknown; expected one of {[*run]}")
     return partial(run[tool.call.name], **tool.call.arguments)
 
 
