@@ -29,7 +29,7 @@ class OllamaChatDecoder(DecoderBase):
     usage_table = UsageTable(counts={"input_tokens": "prompt_eval_count", "output_tokens": "eval_count"})
 
     def on_event(self, event):
-        if "error" in event:
+        if event.get("error") is not None:
             self.fail_step(ERRORS.read_document(event))
             return
         if not self.recorder.started:

@@ -21,7 +21,15 @@ from assistant_events.converters import dumps, loads
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import EVENT_TYPES, Event
 from assistant_events.reducer import find_problems, fold, reconcile
-from assistant_events.testing import conservation, conversations, exactness, foreign, round_trips
+from assistant_events.testing import (
+    class_state,
+    conservation,
+    conversations,
+    exactness,
+    foreign,
+    round_trips,
+    variations,
+)
 from assistant_events.testing.mutations import mutated
 from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame, require
 from assistant_events.values import FinishReason
@@ -37,8 +45,11 @@ _REPEATED_FRAMES: Final = 32
 
 _KEY: Final = re.compile(rb'"([^"\\]*)"\s*:')
 
-_OF_CALLS: Final = re.compile("(?:tools?|functions?)(?:[_-]?(?:use|calls?))?", re.IGNORECASE)
-"""In the words of most wires for an end that waits for the app."""
+_NO_STOP: Final = re.compile(
+    r"(?:tools?|functions?)(?:[_-]?(?:use|calls?))?|max(?:_output|_new)?_tokens|length|content_filter(?:ed)?|safety|refusal",
+    re.IGNORECASE,
+)
+"""Words of most wires for an end that waits for the app, or comes before all of the answer."""
 
 _SHOWN_BYTES: Final = 600
 """How much of an input is shown."""
@@ -80,11 +91,16 @@ def check_adapter(
       raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
     - One frame more costs the same after 100 as after 1,000 of its kind, in bytecodes, and in memory where it streams
       text; the fast path takes no more than it may when frames are repeated.
-    - Requests have each text of the result of every call, once and behind its call, and each state that the policy lets
-      go, not more often than the conversation has it, and show which calls have failed (`marks_failures`); several
-      turns are sent in their order; the emitter's stream and the document are read as the same answer, with its
-      sources, results and details, and the document of a cut answer as one that failed; histories of other providers,
-      strange documents and HTTP errors never raise.
+    - Requests have each text of the result of every call, once, behind its call and under its id or name, and each
+      state that the policy lets go, not more often than the conversation has it, and show which calls have failed
+      (`marks_failures`); texts, thoughts and calls are sent in their order, with their blanks, and so are turns; the
+      emitter's stream and the document are read as the same answer, with its sources, results and details, and the
+      document of a cut answer as one that failed; histories of other providers, strange documents and HTTP errors never
+      raise.
+    - State is kept without a text beside it, and when the stream is cut behind it; a piece with the number of an item
+      adds to that item alone; a text streams as it comes, once. An answer means the same with nulls and unset flags,
+      with two frames in one, with parsed events in place of bytes, and with a word of tomorrow for its end.
+    - Decoding, encoding and emitting change nothing in the classes of the adapter.
     - An HTTP error has the sentence of its body; one that may pass can be retried, after the time that it names, and
       one that cannot pass may not; `detect` knows no other dialect that is installed.
 
@@ -118,26 +134,30 @@ def check_adapter(
     require(
         any(trial.frames for trial in trials), "streams: expected at least one with a frame of the dialect's framing"
     )
-    for check in _CHECKS:
-        for trial in trials:
-            trial.check(check)
+    _check_each(trials, _CHECKS)
     conservation.check_nothing_shared(trials)
-    for trial in trials if any(map(exactness.mixes_items, trials)) else ():
-        trial.check(exactness.check_interleaving)
+    _check_each(trials if any(map(exactness.mixes_items, trials)) else (), [exactness.check_interleaving])
+    _check_each(trials, _FURTHER_CHECKS)
+    _check_each(trials if variations.has_words(trials) else (), [variations.check_words])
     conversations.check_conversation(dialect, request)
     foreign.check_foreign_histories(dialect, request)
     foreign.check_foreign_streams(dialect)
+    conversations.check_order_in_answer(dialect, request)
     foreign.check_strange_documents(dialect)
     foreign.check_http_error(dialect)
     foreign.check_detection(dialect)
     repeated: set[object] = set()
     for trial in trials:
         conservation.check_growth(trial, repeated)
-    for check in _COSTLY_CHECKS:
-        for trial in trials:
-            trial.check(check)
+    _check_each(trials, _COSTLY_CHECKS)
     for trial in trials:
         trial.check_damage(mutations)
+
+
+def _check_each(trials: Iterable[Trial], checks: Iterable[Callable[[Trial], None]]) -> None:
+    for check in checks:
+        for trial in trials:
+            trial.check(check)
 
 
 class Trial(Sample):
@@ -326,9 +346,9 @@ class Trial(Sample):
         for message in transcript.messages:
             assert isinstance(message, msg.AssistantMessage)
             require(message.status is not msg.MessageStatus.RUNNING, f"{name}: message {message.id!r} has no end")
-            is_of_calls = _OF_CALLS.fullmatch(message.raw_finish_reason or "") is not None
+            is_no_stop = _NO_STOP.fullmatch(message.raw_finish_reason or "") is not None
             require(
-                not is_of_calls or message.finish_reason is not FinishReason.STOP,
+                not is_no_stop or message.finish_reason is not FinishReason.STOP,
                 f"{name}: message {message.id!r} ended with {message.raw_finish_reason!r}, which does not mean a stop",
             )
         left = reconcile(transcript)
@@ -487,6 +507,7 @@ def _check_damaged(trial: Trial) -> None:
 
 
 _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
+    class_state.check_classes,
     Trial.check_whole,
     Trial.check_detection,
     Trial.check_unknown_frames,
@@ -507,6 +528,19 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     exactness.check_inputs,
 )
 """What is tried on each stream, the fastest first."""
+
+_FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
+    variations.check_parsed,
+    exactness.check_sent_texts,
+    exactness.check_items,
+    exactness.check_objects,
+    variations.check_cuts_of_state,
+    variations.check_last_errors,
+    variations.check_absent,
+    variations.check_arrays,
+    variations.check_bare_state,
+)
+"""What is tried on each stream when nothing has been found in any: it changes more."""
 
 _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     round_trips.check_failed_resource,

@@ -58,13 +58,22 @@ COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_wr
 _OF_SIDES: Final = {
     "input_tokens": re.compile("input|prompt", re.IGNORECASE),
     "output_tokens": re.compile("output|completion|candidate|response", re.IGNORECASE),
+    "cache_read_tokens": re.compile("read|hit", re.IGNORECASE),
+    "cache_write_tokens": re.compile("writ|creat", re.IGNORECASE),
 }
 """Words in the names of counts, on most wires, by the side that they belong to."""
+
+_OTHER_SIDES: Final = {
+    "input_tokens": "output_tokens",
+    "output_tokens": "input_tokens",
+    "cache_read_tokens": "cache_write_tokens",
+    "cache_write_tokens": "cache_read_tokens",
+}
 
 _FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure)$", re.IGNORECASE)
 """Ends of a status or an outcome without success."""
 
-_OF_TOOLS: Final = names("args arguments input output outputs response result results data json parameters tools text")
+OF_TOOLS: Final = names("args arguments input output outputs response result results data json parameters tools text")
 """Names of fields, of most wires, whose content is of a tool or a model."""
 
 _FLAGS: Final = {"is_error": True, "failed": True, "ok": False}
@@ -190,7 +199,7 @@ def check_failures(sample: Sample) -> None:
 
 
 def _is_failure(path: Path, leaf: object) -> bool:
-    if not _OF_TOOLS.isdisjoint(path[:-1]):
+    if not OF_TOOLS.isdisjoint(path[:-1]):
         return False
     if isinstance(leaf, bool):
         return leaf is _FLAGS.get(path[-1])
@@ -312,7 +321,7 @@ def _is_swapped(name: str, count: int, details: Mapping[Path, float]) -> bool:
     """Return whether a side has a count that is the other one's by its name."""
     if name not in _OF_SIDES:
         return False
-    [other] = _OF_SIDES.keys() - {name}
+    other = _OTHER_SIDES[name]
     others = {path for path in details if _has(path, other) and not _has(path, name)}
     own = [leaf for path, leaf in details.items() if path not in others]
     return count in [details[path] for path in others] and count not in own and not _is_sum(count, own)
@@ -336,7 +345,7 @@ def check_places(sample: Sample) -> None:
     """Change one opaque string of the frames: exactly one part changes, the one that was open when it came."""
     frames = sample.payloads
     plain = parts_of(_decoded(sample, frames))
-    for text, place in _opaque_strings(plain):
+    for text, place in opaque_places(plain):
         came = [at for at, (_, payload) in enumerate(frames) if text in strings(payload)]
         if not came:
             continue  # the decoder joined or took it apart
@@ -361,7 +370,7 @@ def _decoded(sample: Sample, frames: Sequence[tuple[str | None, Any]]) -> Transc
     return fold(sample.decode([sample.written(frames)]))
 
 
-def _opaque_strings(parts: Mapping[Place, Any]) -> list[tuple[str, Place]]:
+def opaque_places(parts: Mapping[Place, Any]) -> list[tuple[str, Place]]:
     """Return some of the strings of state that exactly one part has, with its place."""
     texts = {place: "\x00".join(strings(json.loads(dumps(part)))) for place, part in parts.items()}
     found = {text: place for place, part in parts.items() for _, text in opaque_strings(part, _OPAQUE)}
@@ -426,7 +435,7 @@ def check_nothing_shared(samples: Sequence[Sample]) -> None:
 
 def _with_other_strings(sample: Sample) -> Sample:
     frames = sample.payloads
-    for text, _ in _opaque_strings(parts_of(sample.transcript)):
+    for text, _ in opaque_places(parts_of(sample.transcript)):
         frames = [(name, replaced(payload, text, _changed(text))) for name, payload in frames]
     return Sample(sample.dialect, sample.name, sample.written(frames), request=sample.request)
 

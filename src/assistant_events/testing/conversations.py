@@ -8,20 +8,28 @@ from typing import Any, Final
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.events import Event
+from assistant_events.messages import AssistantMessage
+from assistant_events.recorder import Recorder
+from assistant_events.reducer import fold
 from assistant_events.testing.builders import Call, answer, prompt
 from assistant_events.testing.round_trips import app_body, encode_twice
 from assistant_events.testing.sample import MESSAGE_ID, Sample, require, strings
 
 _TURNS: Final = ("first", "second", "third")
-_CALLS: Final = ("a", "b")
+_CALLS: Final = {"a": "a", "b": "b", "a again": "a"}
+"""Calls of an answer, with their tools: of two to one tool, each has its own result."""
+
 _END: Final = "prompt at the end"
+
+_AROUND: Final = ("text before", "text behind")
+_BETWEEN: Final = "look_up_between"
 
 _PRINTED: Final = ("JsonObject(", "State(")
 """Beginnings of what Python prints of JSON values."""
 
 
 def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
-    """Send several turns, each with two calls at a time: all of it is in the request once, and in its order."""
+    """Send several turns, each with three calls at a time: all of it is in the request once, and in its order."""
     # Any: the body of a request, as the app has it.
     encode = dialect.encoder
     if encode is None:
@@ -31,7 +39,10 @@ def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> N
     origin = dialect.decoder(MESSAGE_ID, request=body).origin()
     events: list[Event] = []
     for turn in _TURNS:
-        calls = [Call(f"look_up_{turn}_{at}", {"at": at}, output={"seen": f"seen {turn} {at}"}) for at in _CALLS]
+        calls = [
+            Call(f"look_up_{turn}_{tool}", {"at": at}, output={"seen": f"seen {turn} {at}."})
+            for at, tool in _CALLS.items()
+        ]
         events += [
             prompt(f"prompt {turn}", message_id=f"u-{turn}"),
             *answer(f"asked {turn}", calls=calls, origin=origin, message_id=f"a-{turn}"),
@@ -42,13 +53,39 @@ def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> N
     texts = "\x00".join(strings(found.body))
     said: list[str] = []
     for turn in _TURNS:
-        said += [f"prompt {turn}", f"asked {turn}", *[f"seen {turn} {at}" for at in _CALLS], f"answer {turn}"]
+        said += [f"prompt {turn}", f"asked {turn}", *[f"seen {turn} {at}." for at in _CALLS], f"answer {turn}"]
     for text in said:
         count = texts.count(text)
         require(count == 1, f"{sample.name}: {text!r} is in the request {count} times, expected once")
-    names = [f"look_up_{turn}_{at}" for turn in _TURNS for at in _CALLS]
+    names = [f"look_up_{turn}_{at}" for turn in _TURNS for at in ("a", "b")]
     for before, after in (*pairwise([*said, _END]), *pairwise(names)):
         is_behind = -1 < texts.find(before) < texts.find(after)
         require(is_behind, f"{sample.name}: {after!r} is not in the request behind {before!r}")
     printed = [each for each in _PRINTED if each in texts]
     require(not printed, f"{sample.name}: JSON of a result is in the request as Python prints it: {printed}")
+
+
+def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
+    """Send and write a call between two texts: where these are apart, it is between them."""
+    # Any: the body of a request, as the app has it.
+    sample = Sample(dialect, f"{dialect.name}, a call between two texts", b"", request=request)
+    body = app_body(sample)
+    origin = dialect.decoder(MESSAGE_ID, request=body).origin()
+    recorder = Recorder(MESSAGE_ID)
+    events = [*recorder.start(origin), *recorder.text(_AROUND[0]), *recorder.tool_call("call_between", _BETWEEN, {})]
+    events += [*recorder.text(_AROUND[1]), *recorder.finish("tool-calls")]
+    documents: dict[str, object] = {}
+    if dialect.encoder is not None:
+        asked = [prompt("prompt", message_id="u"), *events]
+        documents["the request"] = encode_twice(
+            sample, dialect.encoder, asked, body, provider=origin.provider, mode="full"
+        ).body
+    last = fold(events).last
+    if dialect.emit_resource is not None and isinstance(last, AssistantMessage):
+        documents["the document"] = dialect.emit_resource(last)
+    for where, document in documents.items():
+        texts = strings(document)
+        if _BETWEEN not in texts or any(text not in texts for text in _AROUND):
+            continue  # the wire has one text an answer
+        places = [texts.index(text) for text in (_AROUND[0], _BETWEEN, _AROUND[1])]
+        require(places == sorted(places), f"{sample.name}: in {where} it is not between them")

@@ -10,13 +10,19 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from assistant_events import messages as msg
 from assistant_events.converters import dumps
+from assistant_events.events import ReasoningDelta, TextDelta
 from assistant_events.reducer import fold
 from assistant_events.testing.conservation import COUNTS
-from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
+from assistant_events.testing.round_trips import (
+    app_body,
+    emitted,
+    encode_twice,
+    prompt_events,
+)
 from assistant_events.testing.sample import (
     CUT,
     Path,
@@ -24,7 +30,10 @@ from assistant_events.testing.sample import (
     Sample,
     leaves,
     named,
+    objects,
     parts_of,
+    pieces_of,
+    replaced,
     require,
     strings,
 )
@@ -37,6 +46,9 @@ _BLANK: Final = "\n  "
 
 _INPUT: Final = '{ "b" : 1.50, "a":"\\u00e9\\/", "n":12345678901234567890,"l":[ ] }'
 """An input of a call that no writer of JSON would write."""
+
+_OBJECT: Final[dict[str, Any]] = {"text": "\u00e9\n ", "n": 12345678901234567890, "x": 1.5, "l": [True, None, {}, [0]]}
+"""An input of a call that is not text."""
 
 _SHORT: Final = 3
 """Shorter texts occur in others by chance."""
@@ -52,22 +64,81 @@ _SSE: Final = b"\n\n"
 
 
 def check_texts(sample: Sample) -> None:
-    """Put blanks, line ends and signs into a text that streams: where a plain word arrives, they do too."""
+    """Put a word, blanks, line ends and signs into a text that streams: each arrives once, at once, and as it is."""
     tried: set[tuple[str | None, Path]] = set()
     for at, path, text in _streamed_texts(sample):
         frame = sample.frames[at]
         if (frame.name, path) in tried:
             continue
         tried.add((frame.name, path))
-        plain, *odd = (_texts(sample.changed({at: {text: word}})) for word in (_PLAIN, _ODD, _BLANK))
-        places = [place for place, found in plain.items() if found.count(_PLAIN) == 1]
-        for word, texts in zip((_ODD, _BLANK), odd, strict=True) if len(places) == 1 else ():
-            found = texts.get(places[0], "")
+        plain, *odd = (_with_text(sample, at, text, word) for word in (_PLAIN, _ODD, _BLANK))
+        before = _texts(plain)
+        places = [place for place, found in before.items() for _ in range(found.count(_PLAIN))]
+        where = f"{sample.name}: {'.'.join(path)} of the frame at byte {frame.start}"
+        require(len(places) <= 1, f"{where} arrives {len(places)} times, in {named(dict.fromkeys(places))}")
+        if not places:
+            continue
+        if not mixes_items(sample):
+            come = fold(sample.decoder().feed(plain.written(plain.payloads[: at + 1])))
             require(
-                found == plain[places[0]].replace(_PLAIN, word),
+                any(_PLAIN in found for found in _texts_of(come).values()),
+                f"{where} is held back: when the frame has come, its text {_PLAIN!r} is not in the events; a text "
+                "streams as it comes",
+            )
+        for word, changed in zip((_ODD, _BLANK), odd, strict=True):
+            found = _texts(changed).get(places[0], "")
+            require(
+                found == before[places[0]].replace(_PLAIN, word),
                 f"{sample.name}: with {word!r} in {'.'.join(path)} of the frame at byte {frame.start}, "
                 f"{named(places)} has the text {found!r:.200}",
             )
+            streamed = _streamed(changed, places[0][0])
+            require(
+                word not in found or word in streamed or _PLAIN not in _streamed(plain, places[0][0]),
+                f"{sample.name}: with {word!r} in {'.'.join(path)} of the frame at byte {frame.start} the deltas are "
+                f"{streamed!r:.200}",
+            )
+
+
+def check_sent_texts(sample: Sample) -> None:
+    """Put blanks around a text: they are in the request, the stream and the document, where a plain word is."""
+    written = (_ODD, json.dumps(_ODD)[1:-1], json.dumps(_ODD, ensure_ascii=False)[1:-1])
+    tried: set[tuple[str | None, Path]] = set()
+    for at, path, text in _streamed_texts(sample):
+        frame = sample.frames[at]
+        if (frame.name, path) in tried:
+            continue
+        tried.add((frame.name, path))
+        plain, changed = (_with_text(sample, at, text, word) for word in (_PLAIN, _ODD))
+        places = [place for place, found in _texts(changed).items() if _ODD in found]
+        for (place, texts), (_, others) in zip(_written(plain), _written(changed), strict=False) if places else ():
+            require(
+                not any(_PLAIN in each for each in texts) or any(odd in each for each in others for odd in written),
+                f"{sample.name}: with {_ODD!r} in {named(places)}, {place} has "
+                f"{[each for each in others if '<b>' in each]!r:.200}",
+            )
+
+
+def check_items(sample: Sample) -> None:
+    """Change the pieces of each item, where frames have the number of one: no part has pieces of two items."""
+    if not mixes_items(sample):
+        return
+    number_in = sample.decoder().delta_frames.number_in
+    whole, frames = pieces_of(sample.transcript), sample.payloads
+    items: dict[Place, tuple[int, int]] = {}
+    for at, frame in [*enumerate(sample.frames)][:_TRIED]:
+        number = number_in(frame.document or {})
+        pieces = [text for text in strings(frame.document) if text and any(text in each for each in whole.values())]
+        for text in pieces if number is not None else ():
+            written = [*frames[:at], (frame.name, replaced(frames[at][1], text, _PLAIN))]
+            found = pieces_of(fold(sample.decoder().feed(sample.written(written))))
+            for place in [place for place, each in found.items() if _PLAIN in each]:
+                other, start = items.setdefault(place, (number or 0, frame.start))
+                require(
+                    other == number,
+                    f"{sample.name}: the frame at byte {frame.start} is of item {number}, and adds to "
+                    f"{named([place])}, as that at byte {start} of item {other} does",
+                )
 
 
 def check_inputs(sample: Sample) -> None:
@@ -88,6 +159,28 @@ def check_inputs(sample: Sample) -> None:
             for place, texts in _written(changed):
                 again = [text for text in texts if text != _INPUT and _is_input(text)]
                 require(not again, f"{where} is written again in {place}: {again[:1]}")
+            return
+
+
+def check_objects(sample: Sample) -> None:
+    """Put values of all types into an input that comes as an object: they arrive and are sent as they are."""
+    for message in sample.answers:
+        for call in message.tool_calls:
+            given = None if call.provider_executed or not call.input else thaw(call.input)
+            frames = [(name, _with_object(payload, given)) for name, payload in sample.payloads]
+            if given is None or frames == sample.payloads:
+                continue
+            changed = sample.rewritten(frames)
+            same = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
+            where = f"{sample.name}: call {call.call_id!r} with the input {_OBJECT}"
+            found = [thaw(each.input) for each in same]
+            require(found == [_OBJECT], f"{where} is read as {found}")
+            for place, document in _documents(changed):
+                found_objects = [fields for _, fields in objects(document)]
+                require(
+                    _OBJECT in found_objects or any(_reads_as(text, _OBJECT) for text in strings(document)),
+                    f"{where} is not in {place}",
+                )
             return
 
 
@@ -186,8 +279,35 @@ def _counts(message: msg.AssistantMessage) -> dict[str, object]:
     return {} if usage is None else {name: getattr(usage, name) for name in COUNTS}
 
 
+def _with_object(value: Any, given: object) -> Any:
+    """Return JSON with `_OBJECT` in place of an object with this content."""
+    # Any: plain JSON.
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return _OBJECT if fields == given else {key: _with_object(item, given) for key, item in fields.items()}
+    if isinstance(value, list):
+        return [_with_object(item, given) for item in cast("list[object]", value)]
+    return value
+
+
+def _with_text(sample: Sample, at: int, text: str, word: str) -> Sample:
+    """Return the stream with *word* in place of *text* in a frame, and in whole texts that frames repeat."""
+    changes: dict[int, dict[str, str]] = {at: {text: word}}
+    whole = next((each for each in _texts(sample).values() if text in each), text)
+    for other, frame in enumerate(sample.frames):
+        if other != at and whole != text and whole in strings(frame.document):
+            changes[other] = {whole: whole.replace(text, word)}
+    return sample.changed(changes)
+
+
+def _streamed(sample: Sample, message_id: str) -> str:
+    """Return the deltas of the texts of a message."""
+    deltas = [each for each in sample.events if isinstance(each, TextDelta | ReasoningDelta)]
+    return "".join([each.delta for each in deltas if each.message_id == message_id])
+
+
 def _streamed_texts(sample: Sample) -> Iterator[tuple[int, Path, str]]:
-    """Yield the strings of frames that one text has, and no other frame: number of the frame, path and string."""
+    """Yield the strings of frames that a text has, and no other frame: number of the frame, path and string."""
     documents = [frame.document for frame in sample.frames]
     seen = Counter([text for document in documents for text in strings(document)])
     texts = _texts(sample).values()
@@ -195,7 +315,7 @@ def _streamed_texts(sample: Sample) -> Iterator[tuple[int, Path, str]]:
         for path, leaf in leaves(document):
             if not isinstance(leaf, str) or len(leaf) < _SHORT or seen[leaf] > 1:
                 continue
-            if sum([text.count(leaf) for text in texts]) == 1:
+            if any(leaf in text for text in texts):
                 yield at, path, leaf
 
 
@@ -223,8 +343,8 @@ def _have_reason(frames: object) -> bool:
 
 def _of(sample: Sample, runs: Sequence[_Run]) -> Sample:
     """Return a stream of the frames of *runs*."""
-    frames = chain.from_iterable([frames for _, frames in runs])
-    return Sample(sample.dialect, sample.name, sample.written(frames), request=sample.request)
+    frames = [*chain.from_iterable([frames for _, frames in runs])]
+    return sample.rewritten(frames)
 
 
 def _calls(sample: Sample) -> list[tuple[str, str, str]]:
@@ -233,9 +353,13 @@ def _calls(sample: Sample) -> list[tuple[str, str, str]]:
 
 
 def _texts(sample: Sample) -> dict[Place, str]:
+    return _texts_of(sample.transcript)
+
+
+def _texts_of(transcript: msg.Transcript) -> dict[Place, str]:
     return {
         place: part.text
-        for place, part in parts_of(sample.transcript).items()
+        for place, part in parts_of(transcript).items()
         if isinstance(part, msg.TextPart | msg.ReasoningPart)
     }
 
@@ -257,28 +381,39 @@ def _pieces_of_input(sample: Sample, whole: str) -> dict[int, dict[str, str]]:
 
 def _written(sample: Sample) -> Iterator[tuple[str, list[str]]]:
     """Yield the strings of the request after the sample, of its stream and of its document, by what they are of."""
-    encode, make, write = sample.dialect.encoder, sample.dialect.emitter, sample.dialect.emit_resource
+    make = sample.dialect.emitter
+    for place, document in _documents(sample):
+        yield place, strings(document)
+    if make is not None:
+        body = emitted(make(), sample.events, sample.name)
+        frames = Sample(sample.dialect, sample.name, body, request=sample.request).frames
+        yield "the emitter's stream", [text for frame in frames for text in strings(frame.document)]
+
+
+def _documents(sample: Sample) -> Iterator[tuple[str, object]]:
+    """Yield the request after the sample, and its document, by what they are."""
+    encode, write = sample.dialect.encoder, sample.dialect.emit_resource
     if encode is not None:
         calls = [call for message in sample.answers for call in message.tool_calls]
         results = [call.succeed("x") for call in calls if not call.provider_executed and not call.settled]
         events = [*prompt_events("u0"), *sample.events, *results]
         provider = sample.answers[0].origin.provider
-        request = encode_twice(sample, encode, events, app_body(sample), provider=provider, mode="full").body
-        yield "the request", strings(request)
-    if make is not None:
-        body = emitted(make(), sample.events, sample.name)
-        frames = Sample(sample.dialect, sample.name, body, request=sample.request).frames
-        yield "the emitter's stream", [text for frame in frames for text in strings(frame.document)]
+        yield "the request", encode_twice(sample, encode, events, app_body(sample), provider=provider, mode="full").body
     if write is not None and len(sample.answers) == 1:
-        yield "the document", strings(write(sample.answers[0]))
+        yield "the document", write(sample.answers[0])
 
 
 def _is_input(text: str) -> bool:
     """Return whether a text is JSON with the content of the input."""
+    return _reads_as(text, json.loads(_INPUT))
+
+
+def _reads_as(text: str, value: object) -> bool:
+    """Return whether a text is the JSON of an object."""
     if not text.startswith("{"):
         return False
     try:
-        return bool(json.loads(text) == json.loads(_INPUT))
+        return bool(json.loads(text) == value)
     except ValueError:
         return False
 

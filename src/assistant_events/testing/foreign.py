@@ -140,6 +140,7 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
         yield f"a prompt of {name} alone", [prompt([content])]
     yield "nothing but an answer", answer("hello")
     yield "odd text", [prompt("\x00\u2028\ud83d"), *answer("\ud83d\x00", reasoning="\u2028"), *prompt_events("u2")]
+    yield "blanks around a prompt", [prompt("  see\n this:\n\n")]
     yield "nothing", []
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from itertools import pairwise
 from typing import Any, Final, cast
 
 import attrs
@@ -21,6 +20,7 @@ from assistant_events.events import Event
 from assistant_events.history import Drop, DropReason, select
 from assistant_events.reducer import fold
 from assistant_events.testing.builders import error, prompt
+from assistant_events.testing.order import check_order, check_order_of_parts, has_order, sequence
 from assistant_events.testing.sample import (
     CUT,
     MESSAGE_ID,
@@ -35,6 +35,9 @@ from assistant_events.testing.sample import (
 
 _MODEL: Final = "check-1"
 _MARK: Final = "output-of-this-call-{}-{}"
+_SPACED: Final = "  {}\n\t{} {}\n"
+"""The text of a result, with blanks that have to be sent."""
+
 _OF_APP: Final = "a value of the app"
 _APP_FIELD: Final = {"x-check": {"of": ["the app"]}}
 """A field of the body that no encoder knows."""
@@ -81,9 +84,11 @@ def check_encoder(sample: Sample) -> None:
     encoded, answered = answer_with("")
     for what in _OTHER_OUTPUTS if calls else ():
         answer_with(what)
+    _check_empty(sample, encode, [*prompt_events("u0"), *own.events], body, provider)
     _check_failures(sample, encode, [*prompt_events("u0"), *own.events], body, provider)
     _check_content(sample, encoded, answered)
-    _check_order(sample, encoded, answered)
+    check_order(sample, encoded, answered)
+    check_order_of_parts(sample, encode, answered, body, provider)
     if origin is not None:
         _check_state(sample, encoded, answered, origin)
     open_calls = encode_twice(sample, encode, [*prompt_events("u0"), *own.events], body, provider=provider, mode="full")
@@ -182,7 +187,7 @@ def _is_for_app(message: msg.AssistantMessage, call: msg.ToolPart) -> bool:
 
 
 _OUTPUTS: Final[Mapping[str, Callable[[msg.ToolPart, str, str, str], Event]]] = {
-    "": lambda call, one, two, three: call.succeed(f"{one} {two} {three}"),
+    "": lambda call, one, two, three: call.succeed(_SPACED.format(one, two, three)),
     ", several contents": lambda call, one, two, three: call.succeed(
         [v.TextContent(one), v.JsonContent({"k": two}), v.TextContent(three)]
     ),
@@ -201,6 +206,7 @@ def _check_results(
     """Check that each text of each result is in the body once, behind its call and with the id of it."""
     texts = strings(encoded.body)
     holders = list(_holders(encoded.body))
+    came = {text for frame in sample.frames for text in strings(frame.document)}
     for message in fold(events).messages:
         for at, part in enumerate(getattr(message, "parts", ())):
             known = marks.get(part.call_id, ()) if isinstance(part, msg.ToolPart) else ()
@@ -212,6 +218,39 @@ def _check_results(
                 require(found == (0 if is_out else 1), f"{where} is in the request {found} times")
             if known and not is_out:
                 _check_ids(holders, known[0], where)
+                spaced = _SPACED.format(*known)
+                written = (spaced, json.dumps(spaced)[1:-1])
+                require(
+                    bool(what) or any(each in text for text in texts for each in written),
+                    f"{where} is in the request without its blanks: {[text for text in texts if known[0] in text]}",
+                )
+            if known and not any(drop.whole or drop.reason is DropReason.REWORDED for drop in dropped):
+                assert isinstance(part, msg.ToolPart)
+                _check_named(holders, known[0], part, fold(events), where)
+                given = part.state.get("id", part.call_id)
+                require(
+                    not given or given not in came or given in texts,
+                    f"{sample.name}: call {part.call_id!r} is in the request without its id {given!r}, as the provider "
+                    "gave it",
+                )
+
+
+def _check_empty(
+    sample: Sample, encode: Encode, events: list[Event], body: dict[str, Any], provider: str | None
+) -> None:
+    """Check that a call whose result is empty has one all the same."""
+    calls = [call for call in fold(events).pending_tool_calls if call.message_id == MESSAGE_ID]
+    names = {name for call in calls for name in _names_of(call) if name}
+    named: list[list[str]] = []
+    for output in (_OF_APP, "") if calls else ():
+        results: list[Event] = [call.succeed(output) for call in calls]
+        sent = encode_twice(sample, encode, events + results, body, provider=provider, mode="full").body
+        named.append([text for text in strings(sent) if text in names])
+    require(
+        not named or named[0] == named[1],
+        f"{sample.name}: with results that are empty the request names {named[1:]}, with others {named[:1]}: each call "
+        "needs a result",
+    )
 
 
 def _check_failures(
@@ -242,6 +281,22 @@ def _check_ids(holders: Sequence[tuple[list[str], object]], mark: str, where: st
         require(calls[0] < places[-1], f"{where} is in the request before its call")
 
 
+def _check_named(
+    holders: Sequence[tuple[list[str], object]], mark: str, call: msg.ToolPart, transcript: msg.Transcript, where: str
+) -> None:
+    """Check that what is around a result names its call, if any: not another one."""
+    own = _names_of(call)
+    calls = [each for message in transcript.messages for each in getattr(message, "tool_calls", ())]
+    names = {name for each in calls for name in _names_of(each)}
+    around = (names.intersection(strings(inside)) for _, inside in reversed(holders) if _has(inside, mark))
+    found = next((each for each in around if each), own)
+    require(not own.isdisjoint(found), f"{where} is in the request as that of {min(found)!r}, which is another call")
+
+
+def _names_of(call: msg.ToolPart) -> set[str]:
+    return {call.call_id, call.name, str(call.state.get("id", call.call_id))}
+
+
 def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:
     """Check that texts of own answers, and names and inputs of their calls for the app, are in the body."""
     texts = "\x00".join(strings(encoded.body))
@@ -251,40 +306,23 @@ def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) ->
         for drop in encoded.drops
         if drop.whole and (drop.reason is DropReason.EMPTY or not isinstance(drop.reason, DropReason))
     }
+    dropped = {(drop.message_id, drop.part) for drop in encoded.drops if drop.whole}
     for place, part in parts_of(fold(events)).items():
         if place[0] not in completed or place in left_out or (place[0], None) in left_out:
             continue
         said: dict[str, object] = {"text": part.text} if isinstance(part, msg.TextPart) and part.text.strip() else {}
+        if isinstance(part, msg.ReasoningPart) and place not in dropped:
+            said = {"reasoning": part.text}
         if isinstance(part, msg.ToolPart) and not part.provider_executed:
             said = {"name": part.name, **{".".join(path): leaf for path, leaf in leaves(v.thaw(part.input or {}))}}
         for what, given in said.items():
-            written = [str(given), *[json.dumps(given, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True)]]
+            pieces = [each for each in strings(encoded.body) if len(each) > 1] if what == "reasoning" else []
+            written = [str(given), *[each for each in pieces if each in str(given)]]
+            written += [json.dumps(given, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True)]
             require(
                 not isinstance(given, str) or any(each in texts for each in written),
                 f"{sample.name}: {what} of {named([place])} is not in the request: {given!r:.60}",
             )
-
-
-def _check_order(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:
-    """Check that prompts and texts are in the body in their order, and results in that of their calls."""
-    texts = "\x00".join(strings(encoded.body))
-    said = [
-        part.text
-        for message in fold(events).messages
-        for part in (message.content if isinstance(message, msg.UserMessage) else getattr(message, "parts", ()))
-        if isinstance(part, (v.TextContent, msg.TextPart)) and len(part.text) > _SHORT
-    ]
-    results = [
-        content.text
-        for part in parts_of(fold(events)).values()
-        for content in (part.output if isinstance(part, msg.ToolPart) and not part.provider_executed else ())
-        if isinstance(content, v.TextContent)
-    ]
-    is_reworded = any(drop.reason is DropReason.REWORDED for drop in encoded.drops)
-    for some in (said, [] if is_reworded else results):
-        places = [(texts.find(text), text) for text in some if texts.count(text) == 1]
-        for (before, first), (after, second) in pairwise(places):
-            require(before < after, f"{sample.name}: {second[:40]!r} is in the request before {first[:40]!r}")
 
 
 def _holders(value: object) -> Iterator[tuple[list[str], object]]:
@@ -413,6 +451,14 @@ def check_resource(sample: Sample) -> None:
     message = fold(events).last
     assert isinstance(message, msg.AssistantMessage)
     _check_same(answers[0], message, f"{sample.name}: read from its document")
+    if has_order(sample, answers[0], write):
+        key = sample.dialect.policy.item_key or ""
+        expected, found = sequence(answers[0], key), sequence(message, key)
+        require(
+            found == expected,
+            f"{sample.name}: read from its document the answer has its parts in the order {found!r:.300}, expected "
+            f"{expected!r:.300}",
+        )
     detect = sample.dialect.detect
     require(
         detect is None or detect(write(answers[0])), f"{sample.name}: detect does not know the document of the answer"

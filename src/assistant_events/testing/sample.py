@@ -105,6 +105,11 @@ class Sample:
         """What they fold to."""
         return fold(self.events)
 
+    @cached_property
+    def can_be_rewritten(self) -> bool:
+        """Whether frames that are written again give the same; half a pair of surrogates is not written."""
+        return self.rewritten(self.payloads).transcript == self.transcript
+
     @property
     def answers(self) -> list[AssistantMessage]:
         """The messages of the transcript."""
@@ -141,7 +146,11 @@ class Sample:
             for text, other in words.items():
                 payload = replaced(payload, text, other)
             frames[at] = name, payload
-        return Sample(self.dialect, self.name, self.written(frames), request=self.request)
+        return self.rewritten(frames)
+
+    def rewritten(self, frames: Iterable[tuple[str | None, Any]], name: str = "") -> Sample:
+        """Return a stream of other frames, called *name* or as this one."""
+        return Sample(self.dialect, name or self.name, self.written(frames), request=self.request)
 
     def written(self, frames: Iterable[tuple[str | None, Fields | str]]) -> bytes:
         """Return a stream of names and payloads."""
@@ -198,6 +207,24 @@ def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
             yield from leaves(item, path)
     else:
         yield path, value
+
+
+def objects(value: object, path: Path = ()) -> Iterator[tuple[Path, dict[str, object]]]:
+    """Yield the objects in JSON, outer ones first, with the fields that they are in."""
+    if isinstance(value, dict):
+        fields = cast("dict[str, object]", value)
+        yield path, fields
+        for key, item in fields.items():
+            yield from objects(item, (*path, key))
+    elif isinstance(value, list):
+        for item in cast("list[object]", value):
+            yield from objects(item, path)
+
+
+def pieces_of(transcript: Transcript) -> dict[Place, str]:
+    """Return the texts of parts, and the inputs of calls, by their places."""
+    parts = parts_of(transcript).items()
+    return {place: getattr(part, "text", "") or getattr(part, "raw_input", "") for place, part in parts}
 
 
 def strings(value: object) -> list[str]:

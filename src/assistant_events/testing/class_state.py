@@ -1,0 +1,50 @@
+"""What an adapter remembers is of one stream: its classes are after it as they were before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.emitter import EmitterBase
+from assistant_events.adapters.encoder import EncoderBase
+from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
+from assistant_events.testing.sample import Sample, require
+
+_VALUES: Final = (list, dict, set, bytearray, tuple, str, int, float, type(None))
+"""Types of values that a stream can leave behind. Others, such as tables, methods and locks, have no content here."""
+
+_BASES: Final = frozenset({*DecoderBase.__mro__, *EmitterBase.__mro__, *EncoderBase.__mro__})
+
+
+def check_classes(sample: Sample) -> None:
+    """Decode, write and send the sample: no attribute of a class of the adapter has another value."""
+    make, encode = sample.dialect.emitter, sample.dialect.encoder
+    emitter = None if make is None else make()
+    classes = _own_classes([type(sample.decoder()), type(emitter), getattr(encode, "__self__", None)])
+    before = dict(_values(classes))
+    events = sample.decode([sample.body])
+    if emitter is not None:
+        emitted(emitter, events, sample.name)
+    if encode is not None:
+        encode_twice(sample, encode, [*prompt_events("u0"), *events], app_body(sample), mode="full")
+    for name, value in _values(classes):
+        known = before.get(name, "nothing")
+        require(
+            value == known,
+            f"{sample.name}: {name} has changed from {known:.100} to {value:.100}: decoders share something, since an "
+            "attribute of a class is that of all streams; set it in `on_begin`",
+        )
+
+
+def _own_classes(named: Sequence[object]) -> list[type]:
+    classes = [each for each in named if isinstance(each, type)]
+    return list(dict.fromkeys(base for each in classes for base in each.__mro__ if base not in _BASES))
+
+
+def _values(classes: Sequence[type]) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of classes, by name, with their content."""
+    for each in classes:
+        for name, value in vars(each).items():
+            if isinstance(value, _VALUES) and not name.startswith("__"):
+                yield f"{each.__name__}.{name}", repr(value)

@@ -1,0 +1,278 @@
+"""
+The same answer in another form: with nulls, with frames that are joined, without texts, with words of tomorrow.
+
+No expected results are needed: what a changed stream becomes is compared with what the sample became.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, TypeAlias, cast
+
+from assistant_events import messages as msg
+from assistant_events.adapters.tables import names
+from assistant_events.converters import dumps
+from assistant_events.events import Event
+from assistant_events.reducer import fold
+from assistant_events.testing.conservation import OF_TOOLS, check_places, opaque_places
+from assistant_events.testing.exactness import mixes_items
+from assistant_events.testing.round_trips import check_emitter, check_encoder
+from assistant_events.testing.sample import (
+    CUT,
+    Path,
+    Place,
+    Sample,
+    leaves,
+    named,
+    objects,
+    opaque_strings,
+    parts_of,
+    pieces_of,
+    replaced,
+    require,
+    strings,
+)
+from assistant_events.values import FinishReason, thaw
+
+_SHORT: Final = 3
+"""Shorter strings of state occur in others by chance."""
+
+_TOMORROW: Final = "x_check"
+"""A word that no wire has."""
+
+_ANSWERS: Final = names("choices candidates")
+"""Names of the array with several answers, on most wires."""
+
+_LONG: Final = 20
+"""Length of a string of state that is looked for everywhere."""
+
+
+def check_parsed(sample: Sample) -> None:
+    """Feed the frames as an SDK has parsed them, without marks of the end: the answer is the same."""
+    documents = [frame.document for frame in sample.frames]
+    if any(frame.name is not None and frame.name not in strings(frame.document) for frame in sample.frames):
+        return  # the names of frames have what is not in them
+    if None in documents and any(message.raw_finish_reason is None for message in sample.answers):
+        return  # the mark alone is the end
+    decoder = sample.decoder()
+    events = [event for each in documents if each is not None for event in decoder.feed_event(each)] + decoder.close()
+    found = [message for message in fold(events).messages if isinstance(message, msg.AssistantMessage)]
+    told, expected = [[(_told(message), message.parts) for message in each] for each in (found, sample.answers)]
+    require(
+        told == expected,
+        f"{sample.name}: fed with `feed_event`, as the events of an SDK are, it has another end or other parts: "
+        f"{told!r:.200}, expected {expected!r:.200}",
+    )
+
+
+def check_cuts_of_state(sample: Sample) -> None:
+    """Cut the stream behind a string of state: it is kept."""
+    plain = parts_of(sample.transcript)
+    for text, place in opaque_places(plain):
+        frame = next((each for each in sample.frames if text in strings(each.document)), None)
+        holder = plain[place]
+        if (
+            frame is None
+            or isinstance(holder, msg.OpaquePart | msg.MediaPart)
+            or text not in strings(thaw(holder.state))
+        ):
+            continue
+        require(
+            text in _kept_of(sample.decode([sample.body[: frame.end]], error=CUT)),
+            f"{sample.name}: {text!r:.60} of the frame at byte {frame.start}, state of {named([place])}, is lost when "
+            "the stream is cut behind it; give it to the recorder with `keep` when it comes",
+        )
+
+
+def check_last_errors(sample: Sample) -> None:
+    """End the stream behind a frame with an error: it is the error of the answer."""
+    for frame in sample.frames:
+        found = [(path, leaf) for path, leaf in leaves((frame.document or {}).get("error")) if isinstance(leaf, str)]
+        given = [leaf for path, leaf in found if path[-1:] in ((), ("message",))]
+        kept = _kept_of(sample.decode([sample.body[: frame.end]])) if given else ""
+        require(
+            not given or any(leaf in kept for leaf in given),
+            f"{sample.name}: the answer ends with the frame at byte {frame.start}, and its error {given[:1]} is lost",
+        )
+
+
+def has_words(samples: Iterable[Sample]) -> bool:
+    """Return whether the adapter knows words for more than one end; one that waits for the app follows from calls."""
+    ends = {message.finish_reason for sample in samples for message in sample.answers if message.raw_finish_reason}
+    return len(ends - {None, FinishReason.TOOL_CALLS}) > 1
+
+
+def check_words(sample: Sample) -> None:
+    """Put a word of tomorrow in place of the reason to finish: the answer has not just stopped."""
+    for at, message in enumerate(sample.answers):
+        word = message.raw_finish_reason
+        if word is None or any(word in text and word != text for text in _words(sample)):
+            continue  # it is in another word too, such as the type of the frame
+        frames = [(name, replaced(payload, word, _TOMORROW)) for name, payload in sample.payloads]
+        answers = sample.rewritten(frames).answers
+        found = answers[at] if at < len(answers) else None
+        require(
+            found is None or found.raw_finish_reason != _TOMORROW or found.finish_reason is not FinishReason.STOP,
+            f"{sample.name}: an answer that ended with the unknown word {_TOMORROW!r}, in place of {word!r}, has "
+            "stopped as if all of it had come; an unknown reason is `FinishReason.OTHER`",
+        )
+
+
+def check_absent(sample: Sample) -> None:
+    """Put null, and false for flags, in place of fields that like objects of other frames have: it means nothing."""
+    if not sample.can_be_rewritten:
+        return
+    seen: dict[Path, list[dict[str, object]]] = {}
+    for frame in sample.frames:
+        for path, fields in objects(frame.document):
+            if OF_TOOLS.isdisjoint(path):  # null is content there
+                seen.setdefault(path, []).append(fields)
+    expected = [_told(message) for message in sample.answers]
+    for value in (None, False):
+        told = [_told(message) for message in _with_absent(sample, seen, value, range(len(sample.frames))).answers]
+        if told != expected:
+            ways = [
+                (at, [_told(each) for each in _with_absent(sample, seen, value, [at]).answers])
+                for at in range(len(sample.frames))
+            ]
+            at = next((at for at, found in ways if found != expected), 0)
+            raise AssertionError(
+                f"{sample.name}: with {json.dumps(value)} as fields that the frame at byte {sample.frames[at].start} "
+                f"does not have ({', '.join(_absent_names(sample, seen, value, at))}) the answer is {told!r:.200}, "
+                f"expected {expected!r:.200}"
+            )
+
+
+def check_arrays(sample: Sample) -> None:
+    """Send the items of two frames that differ in an array alone as one: the answer is the same."""
+    if not sample.can_be_rewritten:
+        return
+    tried: set[Path] = set()
+    expected = [(_told(message), pieces_of(sample.transcript)) for message in sample.answers]
+    frames = sample.payloads
+    for at, ((name, one), (other_name, other)) in enumerate(pairwise(frames)):
+        path, joined = _joined(one, other) if name == other_name else ((), None)
+        if joined is None or path in tried:
+            continue
+        tried.add(path)
+        changed = sample.rewritten([*frames[:at], (name, joined), *frames[at + 2 :]])
+        found = [(_told(message), pieces_of(changed.transcript)) for message in changed.answers]
+        require(
+            found == expected,
+            f"{sample.name}: with the frames at bytes {sample.frames[at].start} and {sample.frames[at + 1].start} in "
+            f"one, which has all items of {'.'.join(path)}, the answer is {found!r:.200}, expected {expected!r:.200}",
+        )
+
+
+def check_bare_state(sample: Sample) -> None:
+    """Make state long, and take away the texts of the parts that have it: it is kept, written and sent all the same."""
+    frames = sample.payloads
+    states: list[tuple[Place, str]] = []
+    for place, part in parts_of(sample.transcript).items():
+        if isinstance(part, msg.OpaquePart | msg.MediaPart):
+            continue
+        own = [text for _, text in opaque_strings(part, _SHORT) if text in part.state.values()]
+        for text in own:
+            frames = [(name, replaced(payload, text, _longer(text))) for name, payload in frames]
+        states += [(place, _longer(text)) for text in own]
+        if own and isinstance(part, msg.TextPart | msg.ReasoningPart):
+            for text in {text for _, payload in frames for text in strings(payload) if text and text in part.text}:
+                frames = [(name, replaced(payload, text, "")) for name, payload in frames]
+    if frames == sample.payloads or not sample.can_be_rewritten:
+        return
+    changed = sample.rewritten(frames, f"{sample.name}, without texts beside state")
+    known = "\x00".join(strings([json.loads(dumps(message)) for message in changed.answers]))
+    for place, text in states:
+        require(
+            text in known or text not in strings(frames),
+            f"{changed.name}: {text!r}, state of {named([place])}, is lost; a part may have state and no text",
+        )
+    if not mixes_items(sample):
+        check_places(changed)
+    check_encoder(changed)
+    check_emitter(changed)
+
+
+# -- inside
+
+
+def _kept_of(events: Sequence[Event]) -> str:
+    """Return the strings of durable events."""
+    return "\x00".join(strings([json.loads(dumps(event)) for event in events if event.durable]))
+
+
+_Seen: TypeAlias = Mapping[Path, Sequence[Mapping[str, object]]]
+"""The objects of frames, by the fields that they are in."""
+
+
+def _with_absent(sample: Sample, seen: _Seen, value: object, frames: Collection[int]) -> Sample:
+    """Return the stream with *value* for fields that objects of these frames could have."""
+    payloads = [
+        (name, _with(payload, seen, value) if at in frames else payload)
+        for at, (name, payload) in enumerate(sample.payloads)
+    ]
+    return sample.rewritten(payloads)
+
+
+def _absent_names(sample: Sample, seen: _Seen, value: object, at: int) -> list[str]:
+    """Return the names of the fields that an object of a frame could have."""
+    found = objects(sample.frames[at].document)
+    return [".".join((*path, key)) for path, fields in found for key in _absent(fields, seen.get(path, ()), value)]
+
+
+def _absent(fields: Mapping[str, object], seen: Sequence[Mapping[str, object]], value: object) -> list[str]:
+    """Return what an object does not have, and one with all of its fields does: any, or flags that are set."""
+    more = [each for each in seen if len(each) > len(fields) and fields.keys() <= each.keys()]
+    return sorted({key for each in more for key in each if key not in fields and (value is None or each[key] is True)})
+
+
+def _with(document: Any, seen: _Seen, value: object, path: Path = ()) -> Any:
+    """Return JSON with *value* for the fields that objects could have."""
+    # Any: plain JSON.
+    if isinstance(document, dict):
+        fields = cast("dict[str, Any]", document)
+        written = {key: _with(item, seen, value, (*path, key)) for key, item in fields.items()}
+        return {**dict.fromkeys(_absent(fields, seen.get(path, ()), value), value), **written}
+    if isinstance(document, list):
+        return [_with(item, seen, value, path) for item in cast("list[object]", document)]
+    return document
+
+
+def _words(sample: Sample) -> Iterator[str]:
+    """Yield the names of frames, and their strings."""
+    for frame in sample.frames:
+        yield frame.name or ""
+        yield from strings(frame.document)
+
+
+def _told(message: msg.AssistantMessage) -> object:
+    """Return what everyone reads of an answer, beside state, which may have nulls."""
+    calls = [(call.call_id, call.name, call.status) for call in message.tool_calls]
+    kinds = [part.type for part in message.parts]
+    return message.status, message.finish_reason, kinds, message.text, message.reasoning, calls
+
+
+def _joined(one: Any, other: Any, path: Path = ()) -> tuple[Path, Any]:
+    """Return JSON with the items of two arrays in one, when nothing else differs, and its path; else `None`."""
+    # Any: plain JSON.
+    if isinstance(one, dict) and isinstance(other, dict):
+        fields, others = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+        different = [key for key in fields if fields[key] != others.get(key)]
+        if fields.keys() == others.keys() and len(different) == 1:
+            [key] = different
+            found, joined = _joined(fields[key], others[key], (*path, key))
+            return found, None if joined is None else {**fields, key: joined}
+    elif isinstance(one, list) and isinstance(other, list):
+        items, more = cast("list[object]", one), cast("list[object]", other)
+        found, joined = _joined(items[0], more[0], path) if len(items) == len(more) == 1 else (path, None)
+        if joined is None and path[-1] not in _ANSWERS:
+            return path, [*items, *more]
+        return found, None if joined is None else [joined]
+    return path, None
+
+
+def _longer(text: str) -> str:
+    """Return a string of state that is long enough to be looked for, of the same alphabet."""
+    return text if len(text) >= _LONG else (text.rstrip("=") * _LONG)[:_LONG]
