@@ -78,7 +78,8 @@ def check_texts(sample: Sample) -> None:
         require(len(places) <= 1, f"{where} arrives {len(places)} times, in {named(dict.fromkeys(places))}")
         if not places:
             continue
-        if not mixes_items(sample):
+        is_of_call = any(text in call.raw_input for message in sample.answers for call in message.tool_calls)
+        if not (is_of_call or mixes_items(sample)):
             come = fold(sample.decoder().feed(plain.written(plain.payloads[: at + 1])))
             require(
                 any(_PLAIN in found for found in _texts_of(come).values()),
@@ -293,7 +294,8 @@ def _with_object(value: Any, given: object) -> Any:
 def _with_text(sample: Sample, at: int, text: str, word: str) -> Sample:
     """Return the stream with *word* in place of *text* in a frame, and in whole texts that frames repeat."""
     changes: dict[int, dict[str, str]] = {at: {text: word}}
-    whole = next((each for each in _texts(sample).values() if text in each), text)
+    found = [each for each in _texts(sample).values() if text in each]
+    whole = found[0] if len(found) == 1 and found[0].count(text) == 1 else text
     for other, frame in enumerate(sample.frames):
         if other != at and whole != text and whole in strings(frame.document):
             changes[other] = {whole: whole.replace(text, word)}
