@@ -17,8 +17,7 @@ from assistant_events.adapters.tables import names
 from assistant_events.converters import dumps
 from assistant_events.events import Event
 from assistant_events.reducer import fold
-from assistant_events.testing.conservation import OF_TOOLS, check_places, opaque_places
-from assistant_events.testing.exactness import mixes_items
+from assistant_events.testing.conservation import OF_TOOLS, opaque_places
 from assistant_events.testing.round_trips import check_emitter, check_encoder
 from assistant_events.testing.sample import (
     CUT,
@@ -193,8 +192,7 @@ def check_bare_state(sample: Sample) -> None:
             text in known or text not in strings(frames),
             f"{changed.name}: {text!r}, state of {named([place])}, is lost; a part may have state and no text",
         )
-    if not mixes_items(sample):
-        check_places(changed)
+    check_cuts_of_state(changed)
     check_encoder(changed)
     check_emitter(changed)
 
