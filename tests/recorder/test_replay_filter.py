@@ -834,6 +834,21 @@ def test_an_answer_that_the_replay_has_too():
     assert [[], [], [], [TextDelta(**A, offset=3, delta="lo")]] == rejoin(before, replay)
 
 
+@pytest.mark.parametrize("cut", [1, 2, 3, 4, 5])
+def test_an_answer_behind_the_cut_forbids_a_restart(cut):
+    """
+    A call of the app that the replay answers has run, so the step cannot start over, wherever it was cut.
+    """
+    verbs = [start(), verb("tool_input", call_id="c1", name="search"), verb("result", call_id="c1")]
+    events = record(verbs)
+    recorder = Recorder("a1", prior=fold(events[:cut])["a1"])
+    for each in verbs:
+        each(recorder)
+
+    with pytest.raises(LocalProtocolError, match=r"step\.restarted is not allowed"):
+        recorder.restart("again")
+
+
 @pytest.mark.parametrize("failed", [False, True])
 def test_an_answer_that_was_recorded_before_answers_its_own_call(failed):
     """

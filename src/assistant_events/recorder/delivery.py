@@ -76,7 +76,7 @@ class Delivery:
         if self._replay is not None:
             caused = self._replay.admit(caused)
             if self._replay.over:
-                self._lifecycle.acted = self._replay.acted
+                self._lifecycle.acted |= self._replay.acted
                 self._on_replayed([each for each in self._replay.answered() if self._lifecycle.settle(each)])
                 self._replay = None
         for event in caused:

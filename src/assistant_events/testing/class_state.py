@@ -47,4 +47,4 @@ def _values(classes: Sequence[type]) -> Iterator[tuple[str, str]]:
     for each in classes:
         for name, value in vars(each).items():
             if isinstance(value, _VALUES) and not name.startswith("__"):
-                yield f"{each.__name__}.{name}", repr(value)
+                yield f"{each.__name__}.{name}", repr(value)  # pyright: ignore[reportUnknownArgumentType]  # any value

@@ -171,7 +171,7 @@ def check_arrays(sample: Sample) -> None:
 
 def check_bare_state(sample: Sample) -> None:
     """Make state long, and take away the texts of the parts that have it: it is kept, written and sent all the same."""
-    frames = sample.payloads
+    frames: list[tuple[str | None, Any]] = [*sample.payloads]
     states: list[tuple[Place, str]] = []
     for place, part in parts_of(sample.transcript).items():
         if isinstance(part, msg.OpaquePart | msg.MediaPart):
