@@ -54,7 +54,7 @@ MISTAKES = [
     (stop, r"client: expected a client such as AnthropicMessages\(\), got the class Provider"),
     (lambda: SyncSession.open(MemoryStore(), "s1").stop("p"), "client: expected a client .*, got str"),
     (run_in_threads, "session: expected a Session, got SyncSession"),
-    (lambda: run("look"), "run: expected a function, got str"),
+    (lambda: run("look"), "run: expected a function, or functions by the names of their tools, got str"),
     (lambda: run(of_browser="draw"), f"of_browser: {NAMES}"),
     (lambda: ready_calls(None), r"transcript: expected a Transcript, such as session\.transcript, got NoneType"),
     (lambda: turns("chat.db"), f"{STORE}str"),
