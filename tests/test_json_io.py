@@ -280,6 +280,21 @@ def test_broken_utf8_says_where():
     assert "not valid UTF-8 at byte 1" == str(refused.value)
 
 
+@pytest.mark.parametrize("as_bytes", [True, False])
+@pytest.mark.parametrize("depth", [20, 21])
+def test_a_depth_behind_a_long_text(as_bytes, depth):
+    """
+    What nests too deeply is refused, however far behind the beginning of the document it is.
+    """
+    text = '["' + "a" * 40_000 + '",' + "[" * (depth - 1) + "]" * (depth - 1) + "]"
+    document = text.encode() if as_bytes else text
+    if depth == 20:
+        assert json.loads(text) == read_json(document, max_depth=20)
+    else:
+        with pytest.raises(JsonError, match="nested deeper than 20 levels"):
+            read_json(document, max_depth=20)
+
+
 @pytest.mark.parametrize("text", ["[%s[]]" % ("[]," * 300), "[%s{}]" % ('{"a":{}},' * 150)], ids=["arrays", "objects"])
 def test_the_limit_is_one_of_depth(text):
     """

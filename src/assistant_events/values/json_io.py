@@ -121,9 +121,11 @@ def fast_writer() -> Callable[[object], bytes]:
 
 
 def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:
-    if _count(data, "[") + _count(data, "{") <= max_depth:
+    some = data[:_SAMPLE]  # most long documents have so many brackets at their beginning
+    if _opened(some) <= max_depth and (len(some) == len(data) or _opened(data) <= max_depth):
         return
-    if _count(data, ",") * _VALUE_SIZE > len(data) and _deepest(data) <= max_depth:
+    commas = some.count(",") if isinstance(some, str) else some.count(b",")
+    if commas * _VALUE_SIZE > len(some) and _deepest(data) <= max_depth:
         return
     level: list[Any] = [value] if isinstance(value, (dict, list)) else []
     for _ in range(max_depth):
@@ -138,8 +140,8 @@ def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:
     raise JsonError(f"nested deeper than {max_depth} levels")
 
 
-def _count(data: bytes | str, char: str) -> int:
-    return data.count(char) if isinstance(data, str) else data.count(char.encode())
+def _opened(data: bytes | str) -> int:
+    return data.count("[") + data.count("{") if isinstance(data, str) else data.count(b"[") + data.count(b"{")
 
 
 def _deepest(data: bytes | str) -> int:
@@ -162,6 +164,9 @@ def _deepest(data: bytes | str) -> int:
 _OTHERS = bytes({*range(256)} - {*b'[]{}"'})
 _VALUE_SIZE = 16
 """Where values are shorter than this on average, it takes less time to count the brackets than to walk the document."""
+
+_SAMPLE = 1 << 14
+"""Bytes or characters at the beginning that show what is in a document."""
 
 _BLOCK = 64
 """How many brackets are counted at once."""
