@@ -65,12 +65,8 @@ _SSE: Final = b"\n\n"
 
 def check_texts(sample: Sample) -> None:
     """Put a word, blanks, line ends and signs into a text that streams: each arrives once, at once, and as it is."""
-    tried: set[tuple[str | None, Path]] = set()
     for at, path, text in _streamed_texts(sample):
         frame = sample.frames[at]
-        if (frame.name, path) in tried:
-            continue
-        tried.add((frame.name, path))
         plain, *odd = (_with_text(sample, at, text, word) for word in (_PLAIN, _ODD, _BLANK))
         before = _texts(plain)
         places = [place for place, found in before.items() for _ in range(found.count(_PLAIN))]
@@ -104,12 +100,7 @@ def check_texts(sample: Sample) -> None:
 def check_sent_texts(sample: Sample) -> None:
     """Put blanks around a text: they are in the request, the stream and the document, where a plain word is."""
     written = (_ODD, json.dumps(_ODD)[1:-1], json.dumps(_ODD, ensure_ascii=False)[1:-1])
-    tried: set[tuple[str | None, Path]] = set()
-    for at, path, text in _streamed_texts(sample):
-        frame = sample.frames[at]
-        if (frame.name, path) in tried:
-            continue
-        tried.add((frame.name, path))
+    for at, _, text in _streamed_texts(sample):
         plain, changed = (_with_text(sample, at, text, word) for word in (_PLAIN, _ODD))
         places = [place for place, found in _texts(changed).items() if _ODD in found]
         for (place, texts), (_, others) in zip(_written(plain), _written(changed), strict=False) if places else ():
@@ -309,15 +300,20 @@ def _streamed(sample: Sample, message_id: str) -> str:
 
 
 def _streamed_texts(sample: Sample) -> Iterator[tuple[int, Path, str]]:
-    """Yield the strings of frames that a text has, and no other frame: number of the frame, path and string."""
-    documents = [frame.document for frame in sample.frames]
-    seen = Counter([text for document in documents for text in strings(document)])
+    """
+    Yield strings of frames that a text has, and no other frame: number of the frame, path and string.
+
+    The first one of each path in frames of one name.
+    """
+    seen = Counter([text for frame in sample.frames for text in strings(frame.document)])
     texts = _texts(sample).values()
-    for at, document in enumerate(documents):
-        for path, leaf in leaves(document):
-            if not isinstance(leaf, str) or len(leaf) < _SHORT or seen[leaf] > 1:
+    found: set[tuple[str | None, Path]] = set()
+    for at, frame in enumerate(sample.frames):
+        for path, leaf in leaves(frame.document):
+            if not isinstance(leaf, str) or len(leaf) < _SHORT or seen[leaf] > 1 or (frame.name, path) in found:
                 continue
             if any(leaf in text for text in texts):
+                found.add((frame.name, path))
                 yield at, path, leaf
 
 
