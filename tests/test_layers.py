@@ -28,6 +28,7 @@ LAYERS = {
     "upcasting": 1,
     "messages": 2,
     "lifecycle": 2,
+    "event_lists": 2,
     "recorder": 3,
     "reducer": 3,
     "history": 3,

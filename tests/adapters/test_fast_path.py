@@ -15,6 +15,8 @@ from assistant_events.adapters.fast_path import DeltaFastPath
 from assistant_events.adapters.frame_templates import FrameTemplate
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.errors import LocalProtocolError
+from assistant_events.event_lists import EventList
+from assistant_events.reducer import Builder
 from assistant_events.values import write_json
 from tests.each import check_each, for_each
 from tests.fuzz.generated import noisy
@@ -419,6 +421,24 @@ def test_usage_on_the_way():
 # -- the same events as without it
 
 
+def folded(found, form):
+    """
+    Return the transcript of the lists of events in *found*, each in this form.
+    """
+    builder = Builder()
+    for events in found:
+        if isinstance(events, list):
+            builder.extend(form(events))
+    return builder.transcript
+
+
+def holds(run, events):
+    """
+    Return whether the deltas of a run are in its list, and add up to its text.
+    """
+    return run.deltas == events[run.at :][: len(run.deltas)] and run.text == "".join(each.delta for each in run.deltas)
+
+
 def both(cls, chunks):
     """
     Return what a decoder makes of a stream with the fast path, and without.
@@ -435,6 +455,8 @@ def both(cls, chunks):
                 found.append(counted(made))
         found.append(made.close())
         assert None is made.failure
+        assert folded(found, list) == folded(found, EventList)
+        assert all(holds(run, events) for events in found if isinstance(events, EventList) for run in events.runs)
         results.append((found, made.notes, made.error, made.tail, counted(made)))
     return results
 

@@ -4,7 +4,8 @@ Many events at once: deltas that follow each other are appended together, up to 
 
 import pytest
 
-from assistant_events import StepStarted, TextDelta, TextStarted, ToolInputDelta, ToolInputStarted
+from assistant_events import StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputStarted
+from assistant_events.event_lists import DeltaRun, EventList
 from assistant_events.reducer import Builder
 from assistant_events.testing import origin
 from assistant_events.values.buffers import COMPACT_AT
@@ -74,6 +75,94 @@ def test_pieces_are_joined(before):
 
     assert len(buffer.pieces) < COMPACT_AT
     assert 3 * COMPACT_AT * "x" == buffer.value()
+
+
+def run_of_text(*, before=()):
+    """
+    Return *before* and three deltas behind it, as a decoder returns them.
+    """
+    pieces = [(0, "Hel"), (3, "lo "), (6, "you")]
+    deltas = [TextDelta(message_id="a1", offset=offset, delta=text) for offset, text in pieces]
+    return EventList([*before, *deltas], [DeltaRun(len(before), deltas, "Hello you")])
+
+
+def test_a_run_is_one_piece():
+    """
+    A run of deltas is not looked at delta by delta, and events around it are applied.
+    """
+    builder = Builder()
+    events = run_of_text(before=[StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")])
+    events.append(TextDelta(message_id="a1", offset=9, delta="!"))
+    builder.extend(events)
+    [(_, _, buffer)] = builder.open_text()
+
+    assert (["Hello you", "!"], 10) == (buffer.pieces, buffer.length)
+
+
+CHANGES = {
+    "a delta left out": lambda events: events.pop(1),
+    "a delta put first": lambda events: events.insert(0, events[0]),
+    "the last left out": lambda events: events.pop(),
+    "another delta": lambda events: events.__setitem__(2, TextDelta(message_id="a1", offset=6, delta="there")),
+    "an event of another kind": lambda events: events.__setitem__(2, TextEnded(message_id="a1", text="Hello ")),
+    "reversed": lambda events: events.reverse(),
+    "nothing left": lambda events: events.clear(),
+    "twice": lambda events: events.extend(list(events)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_list_that_was_changed(change):
+    """
+    What an app does to the list of a decoder counts, not what the decoder has made.
+    """
+    builder, one_by_one = Builder(), Builder()
+    for each in (builder, one_by_one):
+        each.extend([StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")])
+    events = run_of_text()
+    change(events)
+    builder.extend(events)
+    for event in list(events):
+        one_by_one.apply(event)
+
+    assert one_by_one.transcript == builder.transcript
+
+
+def test_a_run_that_has_been_applied():
+    """
+    A run that comes again, or belongs to a message that nothing is known of, changes nothing.
+    """
+    builder = Builder()
+    builder.extend([StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")])
+    for _ in range(2):
+        builder.extend(run_of_text())
+    unknown = Builder()
+    unknown.extend(run_of_text())
+
+    assert "Hello you" == builder.transcript.last.text
+    assert () == unknown.transcript.messages
+
+
+def test_a_run_of_another_message():
+    """
+    A run belongs to its message, also when an event of another one was the last.
+    """
+    builder = Builder()
+    for name in ("a1", "a2"):
+        builder.extend([StepStarted(message_id=name, origin=origin()), TextStarted(message_id=name)])
+    builder.extend(run_of_text())
+
+    assert {("a1", ""): "Hello you"} == streamed(builder)
+
+
+def test_a_copy_has_the_runs():
+    """
+    A list that is made of one with runs has them, too; other lists have none.
+    """
+    events = run_of_text()
+
+    assert events.runs == EventList(events).runs
+    assert () == EventList(list(events)).runs
 
 
 def test_code_of_its_own():

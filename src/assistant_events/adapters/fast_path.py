@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from assistant_events.adapters.frame_templates import AS_LINE, FramePattern, FrameTemplate, TemplateLearner
+from assistant_events.event_lists import DeltaRun
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
@@ -71,6 +72,8 @@ class DeltaFastPath:
 
     Args:
         frame_ids: Ids of the frames that came, for wires that have them.
+
+        runs: Gets a run for all deltas that are appended to a sink at once.
     """
 
     __slots__ = (
@@ -95,6 +98,7 @@ class DeltaFastPath:
         "learner",
         "number",
         "prefix",
+        "runs",
         "stopped",
         "template",
     )
@@ -111,15 +115,19 @@ class DeltaFastPath:
     last: bytes | None
     """The last frame that varied in more than its text; `None` when there was none."""
 
+    runs: list[DeltaRun]
+    """The runs that were appended to a sink."""
+
     stopped: bool
     """Whether another frame came after the last run, which need not be tried again."""
 
-    def __init__(self, frame_ids: set[bytes]) -> None:
+    def __init__(self, frame_ids: set[bytes], runs: list[DeltaRun]) -> None:
         self.learner = TemplateLearner()
         self.fragment: Continued | None = None
         self.number = -1
         self.template: FrameTemplate | None = None
         self._ids = frame_ids
+        self.runs = runs
         self._read = string_reader()
         self._read_run = strings_reader()
 
@@ -426,15 +434,19 @@ class DeltaFastPath:
     def _append(self, texts: Sequence[str], sink: list[Event]) -> None:
         """Append texts to the fragment, and an event for each to *sink*."""
         buffer = self._buffer or self._open()
+        deltas: list[Event] = []
         _MAKERS[self._cls](
             texts,
-            sink,
+            deltas,
             draft=self._draft,
             cls=self._cls,
             message_id=self._message_id,
             call_id=self._call_id,
             offset=buffer.length,
         )
-        buffer.append("".join(texts))
+        text = "".join(texts)
+        buffer.append(text)
+        self.runs.append(DeltaRun(len(sink), deltas, text))
+        sink += deltas
         if self._texts is not None:
             self._texts.extend(texts)

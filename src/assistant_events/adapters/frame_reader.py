@@ -28,6 +28,7 @@ from assistant_events.adapters.frame_templates import (
 from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
 from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.event_lists import DeltaRun, EventList
 from assistant_events.events import Event
 from assistant_events.recorder import Recorder
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
@@ -94,6 +95,7 @@ class FrameReader(ABC):
         """How many bytes are taken at once; a frame inside is not too long."""
 
         self._sink: list[Event] = []
+        self._runs: list[DeltaRun] = []
         self._framing = self._make_framing()
 
     @final
@@ -219,7 +221,7 @@ class FrameReader(ABC):
             if not self.payload:
                 return
             if fast is None:
-                fast = self._fast_paths[key] = DeltaFastPath(self.frame_ids)
+                fast = self._fast_paths[key] = DeltaFastPath(self.frame_ids, self._runs)
             if fast.learner.template is None or (fast is self._left and fast.is_for(number, fragment)):
                 fast.learner.observe(partial(self._learn_frame, self.payload, event, path))
         if fast is not None and fast.learner.template is not None:
@@ -352,6 +354,9 @@ class FrameReader(ABC):
     def _taken(self) -> list[Event]:
         events = self._sink
         self._sink = self.recorder.sink = []
+        if self._runs:
+            events = EventList(events, (*self._runs,))
+            self._runs.clear()
         return events
 
     def _refuse_frame(self, code: str, reason: str, *, retryable: bool | None = None) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, assert_never
 
 from assistant_events import events as ev
+from assistant_events.event_lists import EventList
 from assistant_events.lifecycle import MESSAGE, KnownEvent, MessageLifecycle, MessagePhase, Outcome, Rejection
 from assistant_events.messages import AssistantMessage, CompactionMessage, Message, Transcript, UserMessage
 from assistant_events.reducer.open_answer import OpenAnswer
@@ -123,6 +124,9 @@ class Builder:
             if len(pieces) >= COMPACT_AT:
                 buffer.compact()
             return
+        if isinstance(items, EventList):
+            self._extend_runs(items)
+            return
         rest = iter(items)
         item = next(rest, _END)
         while item is not _END:
@@ -132,6 +136,21 @@ class Builder:
             else:
                 self.apply(item)
                 item = next(rest, _END)
+
+    def _extend_runs(self, items: EventList) -> None:
+        """Apply *items*: each run of deltas that continues what is open is one piece of its text."""
+        at = 0
+        for run in items.runs:
+            end = run.at + len(run.deltas)
+            if items[run.at : end] != run.deltas:
+                break  # the list was changed
+            if at < run.at:
+                self.extend(items[at : run.at])
+            at = run.at
+            if (buffer := self._continued(run.deltas[0])) is not None:
+                buffer.append(run.text)
+                at = end
+        self.extend(items[at:])
 
     def _continued(self, delta: Any) -> Buffer[str] | None:
         """Return what *delta* continues, when it is in the message of the last event and no event is between."""

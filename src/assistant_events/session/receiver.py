@@ -13,6 +13,7 @@ import attrs
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.errors import LocalProtocolError
+from assistant_events.event_lists import EventList
 from assistant_events.events import is_durable
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import AssistantMessage, Message, MessageStatus, UserMessage
@@ -142,7 +143,10 @@ class StreamReceiver:
                     message_id=start.message_id, reason=reason, origin=start.origin, run=start.run, state=start.state
                 )
                 events = [restarted, *events[1:]]
-        self.pending += events
+        if self.pending or events.__class__ is not EventList:
+            self.pending += events
+        else:
+            self.pending = events  # with its runs
 
     # -- asking again
 
@@ -243,7 +247,7 @@ class StreamReceiver:
             accepted = self._apply_each(records, seqs)
         else:  # all of it is in place
             accepted = Accepted(self.pending, seqs, records)
-            items: list[Any] = [*self.pending]  # Any: `extend` takes events and records
+            items: Any = EventList(self.pending)  # Any: `extend` takes events and records
             for at, record in zip(self._durable_at, records, strict=True):
                 items[at] = record
             self._projection.extend(items)
