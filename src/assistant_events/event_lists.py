@@ -35,7 +35,9 @@ class EventList(list[Event]):
 
     __slots__ = ("runs",)
 
+    runs: Sequence[DeltaRun]
+
     def __init__(self, events: Iterable[Event], runs: Sequence[DeltaRun] | None = None) -> None:
         super().__init__(events)
-        known: Sequence[DeltaRun] = events.runs if isinstance(events, EventList) else ()
+        known = events.runs if isinstance(events, EventList) else ()
         self.runs = known if runs is None else runs

@@ -775,6 +775,23 @@ def test_deltas_that_come_singly():
     assert ['"c1"', '"c2'] == [call.raw_input for call in message.tool_calls]
 
 
+def test_a_delta_that_belongs_nowhere_comes_singly():
+    """
+    One behind the end of its text adds nothing, nor does one that another message could have at that place.
+    """
+    builder = Builder()
+    for event in [StepStarted(message_id="a2", origin=origin()), START, TextStarted(**A), *deltas("Hello")]:
+        builder.extend([event])
+    builder.extend([TextDelta(message_id="a2", offset=5, delta="!")])
+    [(_, _, text)] = builder.open_text()
+    assert ("Hello", "Hello") == (builder.transcript.last.text, text.value())
+
+    for event in [TextEnded(**A, text="Hello"), TextDelta(**A, offset=5, delta="!"), TextStarted(**A)]:
+        builder.extend([event])
+    builder.extend([TextDelta(**A, offset=0, delta="Bye")])
+    assert ("HelloBye", "Hello") == (builder.transcript.last.text, text.value())
+
+
 def test_records_of_one_moment():
     """
     Records that were appended together have the same time.

@@ -8,7 +8,7 @@ other event is checked by `lifecycle` first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from assistant_events import events as ev
 from assistant_events.event_lists import EventList
@@ -24,6 +24,10 @@ _transcript: Callable[..., Transcript] = constructor(Transcript)
 _user_message: Callable[..., UserMessage] = constructor(UserMessage)
 
 _END = object()
+
+# Any: the class that a delta is recognised by.
+_Latest: TypeAlias = tuple[Any, str, str | None, Buffer[str]]
+_NOTHING: _Latest = None, "", None, Buffer("")
 
 
 def _append_run(delta: Any, rest: Iterator[Any], buffer: Buffer[str]) -> Any:
@@ -77,6 +81,8 @@ class Builder:
         self._index: dict[str, int] | None = None
         self._open: dict[str, OpenMessage] = {}
         self._current: OpenMessage | None = None
+        # What the last delta belongs to, while no other event has come: its class, its message, its call, its text.
+        self._latest = _NOTHING
         self._rewound = start.rewound
         self._gone: set[str] = set()  # rewound since the last transcript
         self._seq = start.seq
@@ -114,10 +120,18 @@ class Builder:
         if isinstance(items, list) and len(items) == 1:
             # A live stream brings one delta at a time: the same as below, for one.
             (item,) = items
-            buffer = self._continued(item) if item.__class__ in _APPEND_RUN else None
-            if buffer is None:
-                self.apply(item)
-                return
+            cls, message_id, call_id, buffer = self._latest
+            if (
+                cls is not item.__class__
+                or item.offset != buffer.length
+                or item.message_id != message_id
+                or (call_id is not None and item.call_id != call_id)
+            ):
+                known = self._continued(item) if item.__class__ in _APPEND_RUN else None
+                if known is None:
+                    self.apply(item)
+                    return
+                buffer = known
             pieces = buffer.pieces
             pieces.append(item.delta)
             buffer.length += len(item.delta)
@@ -131,8 +145,8 @@ class Builder:
         item = next(rest, _END)
         while item is not _END:
             append = _APPEND_RUN.get(item.__class__)
-            if append is not None and (buffer := self._continued(item)) is not None:
-                item = append(item, rest, buffer)
+            if append is not None and (known := self._continued(item)) is not None:
+                item = append(item, rest, known)
             else:
                 self.apply(item)
                 item = next(rest, _END)
@@ -147,8 +161,8 @@ class Builder:
             if at < run.at:
                 self.extend(items[at : run.at])
             at = run.at
-            if (buffer := self._continued(run.deltas[0])) is not None:
-                buffer.append(run.text)
+            if (known := self._continued(run.deltas[0])) is not None:
+                known.append(run.text)
                 at = end
         self.extend(items[at:])
 
@@ -159,8 +173,12 @@ class Builder:
         current = self._current
         if current is None or current.id != delta.message_id:
             return None
-        buffer = current.buffer_of(cls, delta.call_id if cls is ev.ToolInputDelta else cls)
-        return buffer if buffer is not None and buffer.length == delta.offset else None
+        call_id = delta.call_id if cls is ev.ToolInputDelta else None
+        buffer = current.buffer_of(cls, cls if call_id is None else call_id)
+        if buffer is None or buffer.length != delta.offset:
+            return None
+        self._latest = cls, current.id, call_id, buffer
+        return buffer
 
     def apply(self, item: ev.Event | ev.Record | ev.Frame) -> Outcome:
         """
@@ -175,6 +193,7 @@ class Builder:
         """
         # Any: recognised by its class, or refused below for what it lacks.
         event: Any = item
+        self._latest = _NOTHING
         moment = NO_MOMENT
         if event.__class__ is ev.Record:
             record, event = event, event.event
