@@ -181,12 +181,12 @@ class StreamReceiver:
             self.give_up()
             self.ended_by_others = True
             raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
+        self._durable_at = [at for at, event in enumerate(self.pending) if event.durable]
         if not self._stored and ev.StepStarted in map(type, self.pending):
             self._place_starts()
         trial = self._projection.trial()
         stored = len(self._stored)  # so many are in the log already, from the first
         # Any: durable events. To narrow them by a call for each event would count.
-        self._durable_at = [at for at, event in enumerate(self.pending) if event.durable]
         new: list[Any] = [self.pending[at] for at in self._durable_at[stored:]]
         kept = [trial.apply(event) in KEPT for event in new]
         if not all(kept):
@@ -198,9 +198,10 @@ class StreamReceiver:
     def _place_starts(self) -> None:
         """Put what starts before the prompts that it has not read."""
         unread = next((message.id for message in self._later() if isinstance(message, UserMessage)), None)
-        self.pending = [
-            attrs.evolve(event, before=unread) if isinstance(event, ev.StepStarted) else event for event in self.pending
-        ]
+        for at in self._durable_at:
+            event = self.pending[at]
+            if isinstance(event, ev.StepStarted):
+                self.pending[at] = attrs.evolve(event, before=unread)
 
     def _later(self) -> Sequence[Message]:
         """Return what is behind the messages of the answer so far, or behind the last one when the model was asked."""
