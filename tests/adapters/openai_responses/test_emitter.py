@@ -190,6 +190,21 @@ def test_an_answer_that_was_cut(cut):
     assert fold(given_events).last.text == fold(found).last.text
 
 
+def test_a_run_that_becomes_known_late():
+    """
+    That an answer runs in the background may be in a later frame than the first; one that was cut has it, too.
+    """
+    later = created(background=True)
+    frames = numbered(created(), *text(0, "Hi"), {**later, "type": "response.in_progress"})
+    decoder = DIALECT.decoder("a1")
+    given_events = decoder.feed(body(*frames)) + decoder.close()
+    drops, _, found = emitted(given_events)
+
+    assert [False, True] == [given_events[0].run.resumable, given_events[-1].run.resumable]
+    assert () == drops
+    assert fold(given_events).last.run == fold(found).last.run
+
+
 def test_calls_at_one_place():
     """
     The decoder gives calls at one place of a damaged stream numbers of their own, which a call behind them has not.

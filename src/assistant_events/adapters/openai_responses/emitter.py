@@ -40,8 +40,7 @@ class OpenAIResponsesEmitter(ItemEmitter):
         response = _response(message, status)
         if status != "in_progress":
             response["output"] = self.output()
-        if status != "in_progress" or message.details:
-            self._frame(status, response=response)
+        self._frame(status, response=response)
 
     def has_later_result(self, item: Item, call: msg.ToolPart) -> bool:
         """Return whether the result of a call, which the provider runs, will be in its item."""
