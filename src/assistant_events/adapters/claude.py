@@ -43,12 +43,18 @@ ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them is not sent; the later one is."
 """Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
 
+ASKED_AGAIN: Final = "The answer was cut and is asked for again: Claude refuses a request that ends with one."
+"""
+“The conversation must end with a user message”, “final assistant content cannot end with trailing whitespace”
+(hermes-agent#101401, claude-code#52433, 2026); a text before the thought of the next answer (claude-code#20705).
+"""
 
-def refused_thoughts(
+
+def refused_parts(
     encoder: EncoderBase, message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]]
 ) -> dict[int, str]:
     """
-    Return the places of the thoughts that Claude refuses for what is not sent behind them, and why.
+    Return the places of what Claude refuses for what is not sent behind it, and why: thoughts, all of a cut answer.
 
     Args:
         encoder: Has the conversation: an answer that was paused may end with a thought, if another continues it.
@@ -62,6 +68,8 @@ def refused_thoughts(
     latest: int | None = None
     places = {id(message.parts[place]): place for place, _ in sent}
     whole = attrs.evolve(message, parts=tuple([message.parts[place] for place, _ in sent]))
+    if message.status is not msg.MessageStatus.COMPLETED and _is_continued(encoder, whole):
+        return dict.fromkeys(places.values(), ASKED_AGAIN)
     for item in items_of(whole, "i", block_kind, "result"):
         if item.kind == "reasoning":
             before, latest = latest, number_of(item.parts[0].state, "i")
@@ -78,7 +86,7 @@ def refused_thoughts(
 
 
 def _is_continued(encoder: EncoderBase, message: msg.AssistantMessage) -> bool:
-    """Return whether what is sent behind a paused answer is of the model, or nothing is, so that the next answer is."""
+    """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
     if any(isinstance(part, msg.ToolPart) and encoder.needs_result(part) for part in message.parts):
         return False
     at = [each.id for each in encoder.messages].index(message.id)
@@ -96,4 +104,10 @@ def _is_block(part: msg.Part) -> bool:
     return bool(part.text.strip()) if isinstance(part, msg.TextPart) else not isinstance(part, msg.ReasoningPart)
 
 
-__all__ = ["ENDS_WITH_THOUGHT", "JOINS_THOUGHTS", "PLATFORMS", "refused_thoughts"]
+__all__ = [
+    "ASKED_AGAIN",
+    "ENDS_WITH_THOUGHT",
+    "JOINS_THOUGHTS",
+    "PLATFORMS",
+    "refused_parts",
+]

@@ -88,12 +88,19 @@ def _is_awaited(messages: Sequence[msg.Message], sent: Sequence[Sequence[msg.Par
     """
     Return whether the next answer will have the results of calls of message *at*: each answer since then continues.
 
-    A prompt ends the turn. Failed answers of which nothing is sent do not count.
+    A prompt ends the turn. Failed answers of which no call is sent do not count: they are asked for again.
     """
     return all(
-        isinstance(message, msg.AssistantMessage) and (not parts or message.finish_reason in _CONTINUED)
+        isinstance(message, msg.AssistantMessage)
+        and (message.finish_reason in _CONTINUED or not _counted(message, parts))
         for message, parts in zip(messages[at:], sent[at:], strict=True)
     )
+
+
+def _counted(message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> Sequence[msg.Part]:
+    """Return the parts of an answer that end a run of the provider: of a failed one calls of the app."""
+    is_whole = message.status is msg.MessageStatus.COMPLETED
+    return parts if is_whole else [part for part in parts if isinstance(part, msg.ToolPart)]
 
 
 __all__ = ["named_calls", "unanswered_calls"]

@@ -949,7 +949,10 @@ CALLS_OF_CODE = {
         [stream(M(), *RAN, *text(1, "4"), E()), "And?"],
         ["tool_use", "tool_result", "text", "text"],
     ),
-    "a text and a cut": ([stream(M(), *text(0, "So"), E())], ["tool_use", "tool_result", "text"]),
+    "a text and a cut": (
+        [stream(M(), *text(0, "So"), E())],
+        ["server_tool_use", "tool_use srvtoolu_1", "tool_result"],
+    ),
 }
 
 
@@ -1297,3 +1300,44 @@ def test_a_result_for_a_call_of_the_app():
 
     assert ["step.started", "opaque.received"] == [event.type for event in found if event.durable][:2]
     assert "tool.success" not in [event.type for event in found]
+
+
+SO_FAR = stream(M(), *text(0, "Let me "))
+THOUGHT = B(0, "thinking", thinking=""), H(0, "Hm."), S(0, "EqQB"), X(0)
+AGAIN = stream(M(id="msg_2"), *THOUGHT, *tool(1), K("tool_use"), END)
+CUT = {
+    "the last": ([SO_FAR], ["user text"]),
+    "twice": ([SO_FAR, SO_FAR], ["user text"]),
+    "before the answer that replaces it": (
+        [SO_FAR, AGAIN],
+        ["user text", "assistant thinking tool_use", "user tool_result"],
+    ),
+    "before a prompt": ([SO_FAR, AND], ["user text", "assistant text", "user text"]),
+    "before an attempt that got none": ([SO_FAR, stream(M(), E()), AND], ["user text", "assistant text", "user text"]),
+    "with a call that was answered": (
+        [stream(M(), *text(0, "Let me "), *tool(1), B(2, "text", text=""), T(2, "An"))],
+        ["user text", "assistant text tool_use text", "user tool_result"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_an_answer_that_was_cut(name):
+    """
+    It is asked for again, so the request ends with what the user has sent: no model of 2026 continues an answer, and
+    older ones refuse blanks at its end. Before the thought of the next answer no text may be that it has not had.
+    """
+    later, expected = CUT[name]
+    transcript = Transcript(messages=(USER,))
+    for number, each in enumerate(later):
+        if isinstance(each, UserMessage):
+            transcript = Transcript(messages=(*transcript, each))
+            continue
+        decoder = DIALECT.decoder(f"a{number}")
+        transcript = fold(decoder.feed(each), start=transcript)
+        transcript = fold([call.succeed("ok") for call in transcript.last.tool_calls], start=transcript)
+        transcript = fold(decoder.close(), start=transcript)
+    messages, drops = encoded(*transcript)
+
+    assert expected == [" ".join([each["role"], *[one["type"] for one in each["content"]]]) for each in messages]
+    assert ("asked for again" in str(drops)) is name.startswith(("the last", "twice", "before the answer"))

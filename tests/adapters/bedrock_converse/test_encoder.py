@@ -538,3 +538,14 @@ def test_input_is_sent_as_it_was_read():
     body = answer(B(0, toolUse={"toolUseId": "t1", "name": "f"}), J(0, '{"a" :'), J(0, " 1.0}"), X(0))
 
     assert [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1.0}}}] == sent(body)[0]
+
+
+@pytest.mark.parametrize(("behind", "expected"), [([], ["user"]), ([NEXT], ["user", "assistant", "user"])])
+def test_an_answer_that_was_cut(behind, expected):
+    """
+    It is asked for again: Claude refuses a request that ends with an answer.
+    """
+    messages, drops = encoded(USER, own(answer(T(0, "Let me "))[:-40]), *behind)
+
+    assert expected == [each["role"] for each in messages]
+    assert (not behind) is bool(drops)

@@ -16,7 +16,7 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import refused_thoughts
+from assistant_events.adapters.claude import refused_parts
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -123,7 +123,7 @@ class AnthropicMessagesEncoder(EncoderBase):
         """Return the texts of a message of blanks, which is refused, and what a replaced model has left behind."""
         replaced: dict[int, DropReason | str] = dict.fromkeys(_replaced(parts), words.REPLACED.message)
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
-        replaced |= refused_thoughts(self, message, sent) if self._policy.signs(self.target) else {}
+        replaced |= refused_parts(self, message, sent) if self._policy.signs(self.target) else {}
         sent = [each for each in sent if each[0] not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}

@@ -17,7 +17,7 @@ from assistant_events.adapters.bedrock_converse.blocks import media_block, write
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import refused_thoughts
+from assistant_events.adapters.claude import refused_parts
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -115,12 +115,12 @@ class BedrockConverseEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return the thoughts of an answer of Claude that it refuses for what is not sent behind them."""
+        """Return what Claude refuses of an answer for what is not sent behind it."""
         if "anthropic" not in self.model_of(self.body):
             return {}
         refused = self.refused_calls(message, parts)
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return refused_thoughts(self, message, sent)
+        return refused_parts(self, message, sent)
 
     @property
     def _has_tools(self) -> bool:
