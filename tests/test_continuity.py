@@ -35,6 +35,8 @@ def test_nothing_is_lost_on_the_way_back(source, kind):
 MOVES = {
     ("anthropic-messages", "reasoning with its signature", "bedrock-converse"): "kept",
     ("bedrock-converse", "reasoning with its signature", "anthropic-messages"): "kept",
+    ("anthropic-messages", "encrypted reasoning", "bedrock-converse"): "kept",
+    ("bedrock-converse", "encrypted reasoning", "anthropic-messages"): "kept",
     ("anthropic-messages", "reasoning with its signature", "openai-chat"): "dropped: other provider",
     ("anthropic-messages", "citations of a text", "openai-responses"): "translated: other provider",
     ("openai-responses", "encrypted reasoning", "anthropic-messages"): "dropped: other provider",

@@ -7,6 +7,7 @@ Every cell comes of a run: an answer of the wire is decoded, its call answered, 
 from __future__ import annotations
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -17,6 +18,9 @@ from assistant_events.values import thaw
 
 MARK: Final = "c2VjcmV0IG1hcms="
 """The state that is looked for in the request."""
+
+_MARKS: Final = (MARK, b64encode(MARK.encode()).decode(), b64decode(MARK).decode())
+"""The mark, also in the base64 in which Bedrock wraps the data of Anthropic, and out of it."""
 
 _USAGE: Final = {"input_tokens": 1, "output_tokens": 1}
 
@@ -248,7 +252,7 @@ def outcome(source: Dialect, document: Mapping[str, Any], target: Dialect, other
     is_stored = _is_marked(answer.state)
     mode: EncodeMode = "auto" if is_stored else "full"
     request = target.encoder(conversation, {"model": other_model or wanted}, provider=asked, mode=mode)
-    if MARK in json.dumps(request.body):
+    if any(mark in json.dumps(request.body) for mark in _MARKS):
         return "kept"
     return _dropped(answer, request.drops)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from assistant_events import messages as msg
 from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.items import block_kind, items_of, last_number, number_of
+from assistant_events.adapters.json_fields import base64_bytes, string
 from assistant_events.history import Platforms
 from assistant_events.values import FinishReason
 
@@ -23,7 +25,7 @@ PLATFORMS: Final = Platforms(
             ("bedrock", "bedrock-converse"),
         }
     ),
-    keys=frozenset({"signature", "data"}),
+    keys=frozenset({"signature", "data", "redactedContent"}),
     affixes=re.compile(
         r"^(?:arn:[^/]*/)?(?:[a-z-]+\.)?anthropic\.|^(?:.*/)?publishers/anthropic/models/"
         r"|-v\d+(?::\d+)?$|[@-]\d{8}(?=-v\d|$)"
@@ -36,6 +38,36 @@ extended thinking, 2026-10).
 Names of one model: `claude-sonnet-4-5-20250929`, `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, alone or in the ARN of
 an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/anthropic/models/`.
 """
+
+
+def data_of(redacted: str) -> str:
+    """
+    Return the `data` of a redacted thought that Converse has sent as `redactedContent`: the text of its bytes.
+
+    Recorded of Claude 3.7 (pydantic-ai, `test_bedrock_model_thinking_part_redacted`). Other bytes stay in base64.
+    """
+    data = base64_bytes(redacted) or b"\xff"
+    return data.decode() if data.isascii() else redacted
+
+
+def in_messages(state: dict[str, Any]) -> dict[str, Any]:
+    """Return state of a thought in the words of the Messages API."""
+    redacted = string(state, "redactedContent")
+    return state if redacted is None else {**_without(state, "redactedContent"), "data": data_of(redacted)}
+
+
+def in_converse(state: dict[str, Any]) -> dict[str, Any]:
+    """Return state of a thought in the words of Converse."""
+    data = string(state, "data")
+    if data is None:
+        return state
+    return {**_without(state, "data"), "redactedContent": b64encode(data.encode(errors="replace")).decode()}
+
+
+def _without(state: dict[str, Any], name: str) -> dict[str, Any]:
+    # Any: plain JSON.
+    return {key: value for key, value in state.items() if key != name}
+
 
 ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 """“The final block in an assistant message cannot be `thinking`” (forgecode#2107, hermes-agent#16921)."""
@@ -109,5 +141,8 @@ __all__ = [
     "ENDS_WITH_THOUGHT",
     "JOINS_THOUGHTS",
     "PLATFORMS",
+    "data_of",
+    "in_converse",
+    "in_messages",
     "refused_parts",
 ]

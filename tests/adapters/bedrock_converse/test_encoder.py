@@ -7,6 +7,7 @@ import re
 import pytest
 
 from assistant_events import Origin, UserMessage, fold
+from assistant_events.adapters import load_dialect
 from assistant_events.testing import Call, error
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent
@@ -538,6 +539,38 @@ def test_input_is_sent_as_it_was_read():
     body = answer(B(0, toolUse={"toolUseId": "t1", "name": "f"}), J(0, '{"a" :'), J(0, " 1.0}"), X(0))
 
     assert [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1.0}}}] == sent(body)[0]
+
+
+def test_a_redacted_thought_of_anthropic():
+    """
+    Bedrock wraps the data of Anthropic in base64 once more (recorded: pydantic-ai, redacted thinking of Claude 3.7).
+    """
+    claude = load_dialect("anthropic-messages")
+    data = "Eu8ECkgIBxABGAIqQIhkIaSt8pEeqy7zNaEK"
+    whole = {"type": "message", "role": "assistant", "model": "claude-opus-5-5", "stop_reason": "end_turn"}
+    blocks = [{"type": "redacted_thinking", "data": data}, {"type": "text", "text": "So."}]
+    there = fold(claude.decode_resource({**whole, "content": blocks}, "a1")).last
+    messages, drops = encoded(USER, there, NEXT)
+    wrapped = {"reasoningContent": {"redactedContent": "RXU4RUNrZ0lCeEFCR0FJcVFJaGtJYVN0OHBFZXF5N3pOYUVL"}}
+
+    assert [wrapped, {"text": "So."}] == messages[1]["content"]
+    assert [] == [drop for drop in drops if drop[0] is not None]
+
+    here = own(answer(R(0, wrapped["reasoningContent"]["redactedContent"]), X(0), *text(1, "So.")))
+    request = claude.encoder([USER, here, NEXT], {"model": "claude-opus-5-5", "max_tokens": 9})
+
+    assert blocks == request.body["messages"][1]["content"]
+
+
+def test_a_redacted_thought_of_other_bytes():
+    """
+    What is not the text that Anthropic sends stays as it came.
+    """
+    claude = load_dialect("anthropic-messages")
+    here = own(answer(R(0, "/////w=="), X(0), *text(1, "So.")))
+    request = claude.encoder([USER, here, NEXT], {"model": "claude-opus-5-5", "max_tokens": 9})
+
+    assert {"type": "redacted_thinking", "data": "/////w=="} == request.body["messages"][1]["content"][0]
 
 
 @pytest.mark.parametrize(("behind", "expected"), [([], ["user"]), ([NEXT], ["user", "assistant", "user"])])

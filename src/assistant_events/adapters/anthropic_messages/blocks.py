@@ -14,6 +14,7 @@ from typing import Any, Final, assert_never
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import output_value
+from assistant_events.adapters.claude import in_messages
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping
@@ -30,7 +31,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     """Return the block of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
     state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
-    more = {key: value for key, value in state.items() if key not in words.RESERVED}
+    more = {key: value for key, value in in_messages(state).items() if key not in words.RESERVED}
     first = parts[0]
     match kind:
         case "text":
@@ -40,10 +41,9 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
         case "reasoning":
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
         case "call":  # an own one of the provider has its type
-            more.pop("id", None)
             type_ = state.get("type", "tool_use" if "i" in state or not first.provider_executed else "server_tool_use")
             call_id, arguments = wire_id(first) or first.call_id, thaw(first.input or NO_FIELDS)
-            return {"type": type_, "id": call_id, "name": first.name, "input": arguments, **more}
+            return {"type": type_, "name": first.name, "input": arguments, **more, "id": call_id}
         case "result":
             output = join_sealed(output_value(first), mapping(state, "sealed"))
             content = {} if output is None else {"content": output}

@@ -9,7 +9,7 @@ from assistant_events.history import Policy, Treatment, Treatments
 
 POLICY: Final = Policy(
     other_model=Treatments(reasoning=Treatment.LEFT_OUT, opaque=Treatment.LEFT_OUT),
-    reasoning_needs_any=("signature", "data"),
+    reasoning_needs_any=("signature", "data", "redactedContent"),
     item_key="i",
     platforms=PLATFORMS,
     source=(

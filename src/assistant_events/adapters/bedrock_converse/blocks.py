@@ -18,6 +18,7 @@ from typing import Any, assert_never
 from assistant_events import messages as msg
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.claude import in_converse
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string
@@ -30,6 +31,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     """Return the block of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
     state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
+    state = in_converse(state) if kind == "reasoning" else state
     more = {key: value for key, value in state.items() if key not in words.RESERVED}
     first = parts[0]
     match kind:

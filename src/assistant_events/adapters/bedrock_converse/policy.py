@@ -14,7 +14,7 @@ POLICY: Final = Policy(
         provider_call=Treatment.LEFT_OUT,
         opaque=Treatment.LEFT_OUT,
     ),
-    reasoning_needs_any=("signature", "redactedContent"),
+    reasoning_needs_any=("signature", "redactedContent", "data"),
     item_key="i",
     platforms=PLATFORMS,
     source=(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, cast, final
 from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.bedrock_converse import BedrockConverseEmitter
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, default_stop_reason
+from assistant_events.adapters.claude import data_of
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.mock.bedrock_api import error_frame, fault_frames
@@ -36,7 +37,8 @@ def signature_of(block: Fields) -> str | None:
     reasoning = mapping(block, "reasoningContent")
     if "reasoningText" in reasoning:
         return string(mapping(reasoning, "reasoningText"), "signature")
-    return string(reasoning, "redactedContent") or None
+    redacted = string(reasoning, "redactedContent")
+    return data_of(redacted) if redacted else None
 
 
 def wire_frame(event: Fields) -> WireFrame:
