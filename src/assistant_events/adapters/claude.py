@@ -13,8 +13,8 @@ from assistant_events import messages as msg
 from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.items import block_kind, items_of, last_number, number_of
 from assistant_events.adapters.json_fields import base64_bytes, string
-from assistant_events.history import Platforms
-from assistant_events.values import FinishReason
+from assistant_events.history import Platforms, Policy
+from assistant_events.values import FinishReason, Origin
 
 PLATFORMS: Final = Platforms(
     origins=frozenset(
@@ -38,6 +38,15 @@ extended thinking, 2026-10).
 Names of one model: `claude-sonnet-4-5-20250929`, `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, alone or in the ARN of
 an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/anthropic/models/`.
 """
+
+
+def may_be_claude(policy: Policy, target: Origin) -> bool:
+    """
+    Return whether a request may reach Claude, which refuses most signs in ids of calls.
+
+    Other models get their ids as they came: LiteLLM has the signatures of Gemini in them, in base64 (litellm#16895).
+    """
+    return policy.signs(target) or "claude" in (target.model or "")
 
 
 def data_of(redacted: str) -> str:
@@ -144,5 +153,6 @@ __all__ = [
     "data_of",
     "in_converse",
     "in_messages",
+    "may_be_claude",
     "refused_parts",
 ]

@@ -271,6 +271,28 @@ def test_calls_of_others():
     assert ["call_1", "call_1"] == [messages[1]["content"][0]["id"], messages[2]["content"][0]["tool_use_id"]]
 
 
+SIGNED_ID = "call_2ee__thought__EqQB+/8="
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "expected"),
+    [
+        ("litellm", "gemini-3-pro", SIGNED_ID),
+        ("litellm", "claude-opus-5-5", "call_2ee__thought__EqQB__8_"),
+        ("anthropic", "claude-opus-5-5", "call_2ee__thought__EqQB__8_"),
+    ],
+)
+def test_ids_with_a_signature(provider, model, expected):
+    """
+    LiteLLM has the signature of Gemini in the id of a call, which Claude would refuse.
+    """
+    own = message(answer(*tool(0, SIGNED_ID), stop_reason="tool_use"), provider="litellm")
+    transcript = fold([own.tool_calls[0].succeed("1")], start=Transcript(messages=(USER, own)))
+    sent = DIALECT.encoder(transcript, {"model": model, "max_tokens": 9}, provider=provider).body["messages"]
+
+    assert [expected, expected] == [sent[1]["content"][0]["id"], sent[2]["content"][0]["tool_use_id"]]
+
+
 def test_results_behind_several_calls():
     """
     Calls and results of the provider keep their order, although a call and its result are one part.

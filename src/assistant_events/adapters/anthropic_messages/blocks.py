@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any, Final, assert_never
+from typing import Any, assert_never
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
@@ -22,9 +22,6 @@ from assistant_events.adapters.media_urls import IMAGES
 from assistant_events.adapters.sealing import join_sealed
 from assistant_events.values import MediaContent, thaw
 from assistant_events.values.validators import NO_FIELDS
-
-_PLAIN: Final = "text/plain"
-_DOCUMENTS: Final = frozenset({"application/pdf", _PLAIN})
 
 
 def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
@@ -59,7 +56,7 @@ def media_block(item: MediaContent) -> Item | None:
     """Return media as a block of a request; `None` when a request cannot have it."""
     kind = item.media_type.partition(";")[0].strip().lower()
     source = _source(kind, item.data, item.uri or "")
-    if source is None or kind not in IMAGES | _DOCUMENTS:
+    if source is None or kind not in IMAGES | {"application/pdf", "text/plain"}:
         return None
     return {"type": "image" if kind in IMAGES else "document", "source": source}
 
@@ -68,8 +65,8 @@ def _source(kind: str, data: bytes | None, uri: str) -> Item | None:
     if data is None and uri.startswith("file_"):
         return {"type": "file", "file_id": uri}
     if data is None:
-        return None if kind == _PLAIN else {"type": "url", "url": uri}  # only PDF documents have addresses
-    if kind == _PLAIN:
+        return None if kind == "text/plain" else {"type": "url", "url": uri}  # only PDF documents have addresses
+    if kind == "text/plain":
         try:
             return {"type": "text", "media_type": kind, "data": data.decode()}
         except UnicodeDecodeError:

@@ -16,7 +16,7 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import refused_parts
+from assistant_events.adapters.claude import may_be_claude, refused_parts
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import content_blocks, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -49,6 +49,10 @@ class AnthropicMessagesEncoder(EncoderBase):
         self._named = named_calls(self.messages, self.selected, self._unsent, _named_ids)
         self._known = {None, *(given for _, given in self._named)}
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
+
+    def fit_call_id(self, call_id: str) -> str:
+        """Return an id that the model takes."""
+        return super().fit_call_id(call_id) if may_be_claude(self._policy, self.target) else call_id
 
     # -- the request
 
@@ -91,9 +95,8 @@ class AnthropicMessagesEncoder(EncoderBase):
         """Return the message with a `tool_result`."""
         blocks = [block for item in content if (block := self.content(item)) and block.get("text") != ""]
         is_text = all(block["type"] == "text" for block in blocks)
-        sent: object = blocks
-        if is_text and len(content) == 1:
-            sent = blocks[0]["text"] if blocks else CALL_FAILED if failed else ""
+        text = blocks[0].get("text") if blocks else CALL_FAILED if failed else ""
+        sent: object = text if is_text and len(content) == 1 else blocks
         named = {key: call.state[key] for key in ("toolset_name",) if key in call.state}
         result: Item = {"type": "tool_result", "tool_use_id": wire_id(call), "content": sent, **named}
         # "all content must be type `text` if `is_error` is true" (a report of 2026-03); the first text is the error.
