@@ -100,7 +100,12 @@ def test_inputs_are_not_for_boto3():
     assert result == for_boto3(result)
 
 
-@pytest.mark.parametrize(("model", "expected"), [(MODEL, None), ("amazon.nova-pro-v1:0", ["reasoningContent"])])
+PROFILE = "arn:aws:bedrock:us-west-2:1:application-inference-profile/c3myu2h6"
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"), [(MODEL, None), (PROFILE, None), ("amazon.nova-pro-v1:0", ["reasoningContent"])]
+)
 def test_a_thought_at_the_end(model, expected):
     """
     Claude refuses an answer that ends with a thought; a message of nothing else is not sent.

@@ -27,6 +27,9 @@ from assistant_events.values import Content, MediaContent
 _REFUSED = frozenset({"toolUse", "toolResult", words.UNKNOWN_MEMBER})
 """Keys of raw blocks that are refused: a call without a name, a result without its call, of others the name alone."""
 
+_MAY_BE_CLAUDE = re.compile("anthropic|:application-inference-profile/")
+"""Names of models of Claude, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
+
 
 class BedrockConverseEncoder(EncoderBase):
     """
@@ -116,7 +119,7 @@ class BedrockConverseEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return what Claude refuses of an answer for what is not sent behind it."""
-        if "anthropic" not in self.model_of(self.body):
+        if not _MAY_BE_CLAUDE.search(self.model_of(self.body)):
             return {}
         refused = self.refused_calls(message, parts)
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
