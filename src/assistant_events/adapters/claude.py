@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.encoder import EncoderBase
-from assistant_events.adapters.items import block_kind, items_of, last_number, number_of
-from assistant_events.adapters.json_fields import base64_bytes, string
+from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
+from assistant_events.adapters.json_fields import base64_bytes, mapping, string
 from assistant_events.history import Platforms, Policy
 from assistant_events.values import FinishReason, Origin
 
@@ -76,6 +76,32 @@ def in_converse(state: dict[str, Any]) -> dict[str, Any]:
 def _without(state: dict[str, Any], name: str) -> dict[str, Any]:
     # Any: plain JSON.
     return {key: value for key, value in state.items() if key != name}
+
+
+def blocks_of(
+    encoder: EncoderBase, message: msg.AssistantMessage, write_block: Callable[[BlockKind, Sequence[Any]], Item | None]
+) -> list[Item]:
+    """
+    Return the blocks of an answer; of one by another provider the texts before its first call of the app.
+
+    Claude refuses a text between a call and its result (mecatl#1465, with both orders tried; litellm#24361 for
+    Converse), where Gemini and GPT write some. What the provider itself has sent stays as it came.
+    """
+    blocks = content_blocks(message, "i", write_block)
+    if encoder.is_of_provider(message):
+        return blocks
+    first = next((at for at, block in enumerate(blocks) if _is_call(block)), len(blocks))
+    texts = [block for block in blocks[first:] if _is_text(block)]
+    return [*blocks[:first], *texts, *[block for block in blocks[first:] if not _is_text(block)]]
+
+
+def _is_call(block: Item) -> bool:
+    call = mapping(block, "toolUse")
+    return block.get("type") == "tool_use" or (bool(call) and "type" not in call)
+
+
+def _is_text(block: Item) -> bool:
+    return block.get("type", "text") == "text" and not block.keys().isdisjoint({"text", "citationsContent"})
 
 
 ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
@@ -150,6 +176,7 @@ __all__ = [
     "ENDS_WITH_THOUGHT",
     "JOINS_THOUGHTS",
     "PLATFORMS",
+    "blocks_of",
     "data_of",
     "in_converse",
     "in_messages",

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from assistant_events import CompactionMessage, CompactionStarted, ErrorInfo, Origin, Transcript, UserMessage, fold
+from assistant_events.adapters import load_dialect
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
@@ -1363,3 +1364,26 @@ def test_an_answer_that_was_cut(name):
 
     assert expected == [" ".join([each["role"], *[one["type"] for one in each["content"]]]) for each in messages]
     assert ("asked for again" in str(drops)) is name.startswith(("the last", "twice", "before the answer"))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("anthropic-messages", ["text", "text", "tool_use", "tool_use"]),
+        ("bedrock-converse", ["text", "text", "toolUse", "toolUse"]),
+    ],
+)
+def test_a_text_behind_a_call_of_another_model(name, expected):
+    """
+    Gemini writes texts behind calls, which Claude refuses: each result has to follow its call.
+    """
+    parts = [{"text": "a"}, {"functionCall": {"name": "f", "args": {}}}, {"text": "b"}, {"functionCall": {"name": "g"}}]
+    chunk = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}], "responseId": "r"}
+    there = fold(load_dialect("gemini-generate-content").decode_resource(chunk, "a1"))
+    transcript = fold([call.succeed("1") for call in there.pending_tool_calls], start=there)
+    body = {"model": "anthropic.claude-opus-5-5", "toolConfig": {"tools": [{}]}}
+    request = load_dialect(name).encoder([USER, *transcript], body)
+    blocks = request.body["messages"][1]["content"]
+
+    assert expected == [each.get("type") or next(iter(each)) for each in blocks]
+    assert ["a", "b"] == [each["text"] for each in blocks[:2]]

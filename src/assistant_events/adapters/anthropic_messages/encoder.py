@@ -16,9 +16,9 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import may_be_claude, refused_parts
+from assistant_events.adapters.claude import blocks_of, may_be_claude, refused_parts
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.items import content_blocks, joined_roles
+from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.adapters.pending_results import named_calls, unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result
@@ -75,7 +75,7 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = [block for block in content_blocks(message, "i", write_block) if block.get("text") != ""]
+        blocks = [block for block in blocks_of(self, message, write_block) if block.get("text") != ""]
         for block in blocks:
             if not self._has_caller(block):
                 del block["caller"]

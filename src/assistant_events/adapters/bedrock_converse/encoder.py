@@ -17,9 +17,9 @@ from assistant_events.adapters.bedrock_converse.blocks import media_block, write
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import refused_parts
+from assistant_events.adapters.claude import blocks_of, refused_parts
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.items import content_blocks, joined_roles
+from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
@@ -79,7 +79,7 @@ class BedrockConverseEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = content_blocks(message, "i", write_block)
+        blocks = blocks_of(self, message, write_block)
         for result in [block["toolResult"] for block in blocks if "toolResult" in block]:
             if string(result, "status") == "error" and not result["content"]:
                 result["content"] = [{"text": CALL_FAILED}]
