@@ -75,7 +75,26 @@ def test_bodies(body, message):
     assert ErrorInfo(kind="overloaded", message=message, status=503, retryable=True) == TABLE.read_http(503, {}, body)
 
 
+LIMITS = "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."
+
 SERVERS = {
+    "Claude, the limit of a month": (
+        ("anthropic-messages", 400, LIMITS, {"type": "invalid_request_error"}),
+        ("quota", None),
+    ),
+    "Claude, paid usage alone": (
+        (
+            "anthropic-messages",
+            429,
+            "Extra usage is required for long context requests.",
+            {"type": "rate_limit_error"},
+        ),
+        ("quota", None),
+    ),
+    "Claude, a refused answer": (
+        ("anthropic-messages", 400, "Output blocked by content filtering policy", {"type": "invalid_request_error"}),
+        ("content-filter", None),
+    ),
     "DeepSeek, no money": (
         ("openai-chat", 402, "Insufficient Balance", {"type": "unknown_error", "code": "invalid_request_error"}),
         ("quota", None),

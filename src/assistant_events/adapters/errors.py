@@ -58,7 +58,10 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)
         "insufficient balance": ErrorKind.QUOTA,  # DeepSeek, MiniMax, Moonshot, Z.ai
         "credit balance is too low": ErrorKind.QUOTA,  # Claude
+        "specified api usage limits": ErrorKind.QUOTA,  # Claude: of a month (anthropics/claude-code#38035)
+        "required for long context requests": ErrorKind.QUOTA,  # Claude: paid usage (claude-code#64982)
         "content exists risk": ErrorKind.CONTENT_FILTER,  # DeepSeek
+        "blocked by content filtering policy": ErrorKind.CONTENT_FILTER,  # Claude (claude-code#58367)
     }
 )
 """Kind by a phrase of the message, in lower case, where the code of the server is that of something else."""
