@@ -822,6 +822,13 @@ MODELS = {
     ),
     "projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5@20250929": "claude-sonnet-4-5",
     "claude-opus-5-5": "claude-opus-5-5",
+    "claude-opus-4-6@default": "claude-opus-4-6",
+    "publishers/anthropic/models/claude-opus-4-6@latest": "claude-opus-4-6",
+    "us.anthropic.claude-opus-4-6-v1": "claude-opus-4-6",
+    "claude-sonnet-4-0": "claude-sonnet-4",
+    "us.anthropic.claude-sonnet-4-20250514-v1:0": "claude-sonnet-4",
+    "claude-3-7-sonnet-latest": "claude-3-7-sonnet",
+    "claude-opus-4-10": "claude-opus-4-10",
 }
 
 

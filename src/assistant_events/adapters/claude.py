@@ -28,7 +28,7 @@ PLATFORMS: Final = Platforms(
     keys=frozenset({"signature", "data", "redactedContent"}),
     affixes=re.compile(
         r"^(?:arn:[^/]*/)?(?:[a-z-]+\.)?anthropic\.|^(?:.*/)?publishers/anthropic/models/"
-        r"|-v\d+(?::\d+)?$|[@-]\d{8}(?=-v\d|$)"
+        r"|-v\d+(?::\d+)?$|[@-]\d{8}(?=-v\d|$)|(?:@default|@latest|-latest|(?<=-\d)-0)$"
     ),
 )
 """
@@ -36,7 +36,8 @@ Anthropic's own, Bedrock in both dialects, and Vertex: a signature of one is val
 extended thinking, 2026-10).
 
 Names of one model: `claude-sonnet-4-5-20250929`, `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, alone or in the ARN of
-an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/anthropic/models/`.
+an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/anthropic/models/`. Vertex names the
+newest of a model `claude-opus-4-6@default`; aliases of Anthropic are `claude-sonnet-4-0` and those with `-latest`.
 """
 
 
