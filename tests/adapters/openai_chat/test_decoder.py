@@ -1064,6 +1064,16 @@ def test_a_document():
     assert message(body) == message(whole)
 
 
+def test_a_document_with_the_field_of_a_chunk():
+    """
+    Servers with one class for both have the other one's field as null; the answer is completed and has its content.
+    """
+    whole = document(content="Yes.", choice={"delta": None})
+    chunks = [D(content=text, choice={"message": None}) for text in ("Ye", "s.")]
+
+    assert "Yes." == message(whole).text == message(answer(*chunks)).text
+
+
 def test_a_document_without_a_reason_to_finish():
     """
     A document is whole.

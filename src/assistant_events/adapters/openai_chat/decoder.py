@@ -142,7 +142,7 @@ class OpenAIChatDecoder(DecoderBase):
         self.learn_details(event, words.CHUNK)
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
-        self._is_document = "delta" not in choice and "message" in choice
+        self._is_document = choice.get("delta") is None and choice.get("message") is not None
         delta = mapping(choice, "message" if self._is_document else "delta")
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
