@@ -329,6 +329,17 @@ def test_lists_of_faults(document, expected):
     assert "secret" not in str(error)
 
 
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses"])
+def test_a_code_beside_a_text(name):
+    """
+    An error of xAI is a text, with its code beside it; text-generation-inference has a type there.
+    """
+    body = {"code": "Some resource has been exhausted", "error": "Out of credits", "error_type": "quota"}
+    error = load_dialect(name).http_error(429, {}, json.dumps(body).encode())
+
+    assert ("Out of credits", body["code"], {"error_type": "quota"}) == (error.message, error.code, error.details)
+
+
 TOO_LONG = {
     "bedrock-converse": [
         "Input Tokens Exceeded: Number of input tokens exceeds maximum length.",

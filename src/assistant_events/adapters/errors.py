@@ -235,10 +235,11 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     """
     Return the error object of a document or event: its `error`, which may be a text; empty when there is none.
 
-    Fields *beside* it become its own.
+    Fields *beside* it become its own, and those that servers have beside a text (xAI, text-generation-inference).
     """
     message = string(document, "error")
-    error = {"message": message} if message else mapping(document, "error")
+    more = {key: document[key] for key in ("code", "error_type") if document.get(key)}
+    error = {"message": message, **more} if message else mapping(document, "error")
     more = {key: document[key] for key in beside if string(document, key)}
     return {**error, **more} if error and more else error
 
