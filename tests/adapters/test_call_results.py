@@ -4,7 +4,7 @@ The output of a call of the provider: read, and written as it came.
 
 import pytest
 
-from assistant_events.adapters.call_results import output_value, read_output
+from assistant_events.adapters.call_results import output_value, read_output, tool_error
 from assistant_events.messages import CallStatus, ToolPart
 from assistant_events.values import JsonContent, MediaContent, TextContent
 
@@ -33,3 +33,13 @@ def test_outputs(name):
 
     assert content == read_output(value, media_type)
     assert value == output_value(call)
+
+
+def test_the_error_of_an_mcp_server():
+    """
+    One of a tool has content, as its result would have; one of the protocol has a message.
+    """
+    texts = [{"type": "text", "text": "No such page."}, {"type": "image"}, {"type": "text", "text": "Try another."}]
+    errors = [{"type": "mcp_tool_execution_error", "content": texts}, {"type": "http_error", "message": "Not found"}]
+
+    assert ["No such page.\nTry another.", "Not found"] == [tool_error({"error": each}).message for each in errors]

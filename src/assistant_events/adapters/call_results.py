@@ -11,7 +11,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, base64_bytes, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, mappings, string
 from assistant_events.history import DropReason
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values.content import ContentInput
@@ -93,11 +93,16 @@ def read_output(value: object, media_type: str | None = None) -> ContentInput:
 
 
 def tool_error(item: Fields) -> v.ErrorInfo | None:
-    """Return the error of an item of a call that the provider ran: its `error`, or a `status` of failed."""
+    """
+    Return the error of an item of a call that the provider ran: its `error`, or a `status` of failed.
+
+    That of an MCP server has content, as the result of one.
+    """
     error = error_of(item)
     if not error and string(item, "status") != "failed":
         return None
-    message = string(error, "message") or "the tool failed"
+    texts = [text for each in mappings(error, "content") if (text := string(each, "text"))]
+    message = string(error, "message") or "\n".join(texts) or "the tool failed"
     return v.ErrorInfo(kind=v.ErrorKind.TOOL, message=message, code=string(error, "code"))
 
 
