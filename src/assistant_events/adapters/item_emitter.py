@@ -72,8 +72,9 @@ class ItemEmitter(EmitterBase):
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
-        if not self._write_item("result", [call]):
-            self._end_item(self._indexes_of_calls[call.call_id], self.write_item("call", [call]) or {})
+        index = self._indexes_of_calls.get(call.call_id)
+        if not self._write_item("result", [call]) and index is not None:
+            self._end_item(index, self.write_item("call", [call]) or {})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the items that wait for more. Subclasses extend it."""

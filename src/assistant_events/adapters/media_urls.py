@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
 
 from assistant_events.adapters.json_fields import base64_bytes
 from assistant_events.messages import MediaPart
-from assistant_events.values import MediaContent
+from assistant_events.values import Content, MediaContent
 
 IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """Media types of the images that models of Anthropic and OpenAI see."""
@@ -57,6 +58,11 @@ def read_data_url(url: str) -> tuple[str, bytes] | None:
     return None if head is None or not data else (head[1], data)
 
 
+def images_in(content: Iterable[Content]) -> list[MediaContent]:
+    """Return the images of `IMAGES` in content."""
+    return [each for each in content if isinstance(each, MediaContent) and each.media_type in IMAGES]
+
+
 def image_type(form: str | None) -> str:
     """Return the media type of an image of this format; PNG without one."""
     return "image/svg+xml" if form == "svg" else f"image/{form or 'png'}"
@@ -92,6 +98,7 @@ __all__ = [
     "IMAGES",
     "data_url",
     "file_name",
+    "images_in",
     "is_readable",
     "media_url",
     "read_data_url",

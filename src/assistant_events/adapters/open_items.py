@@ -134,6 +134,15 @@ class OpenItem:
             else:
                 self.add(whole)
 
+    def answer_elsewhere(self) -> None:
+        """End a call of a function that the server has run, and of which another item has the result (Perplexity)."""
+        if self.role == "call" and not self.ended:
+            self.ended = True
+            self.complete()
+            state = {"type": self.kind, **others({"item_id": string(self.fields, "id")})}
+            self.decoder.recorder.keep(self.key, state)
+            self.decoder.recorder.result(None, key=self.key, provider_executed=True)
+
     def add_late(self, key: str, fields: Fields) -> None:
         """Record a field of an item that has ended without it, in a fragment of its own."""
         value = fields.get(key)
@@ -308,6 +317,8 @@ class OpenItems:
         is_whole = whole is not None
         if item is None or item.kind != kind or (is_whole and item.ended and item.fields.get("id") != item_id):
             self._decoder.ensure_started()
+            if item is not None and is_end and address is None and self._role_of(kind) == "opaque":
+                item.answer_elsewhere()
             number = max(self._by_number, default=-1) + 1 if index is None or index in self._by_number else index
             state = {self._decoder.item_key or "": number}
             fields = {"id": item_id, **self._kept.get(item_id, {})} if item_id else {}

@@ -142,6 +142,20 @@ def rotated(frames):
 
 MESSAGE = {"id": "msg_1", "type": "message", "role": "assistant"}
 
+RESULTS = {
+    "type": "search_results",
+    "queries": ["Oslo"],
+    "results": [{"id": 1, "title": "Oslo", "url": "https://a.example", "source": "web"}],
+}
+
+PERPLEXITY = stream(
+    added(0, id="fc_1", type="function_call", call_id="call_1", name="search_web", arguments='{"queries":["Oslo"]}'),
+    frame("reasoning.search_queries", call_id="call_1", queries=["Oslo"], thought="Searching the web..."),
+    frame("reasoning.search_results", call_id="call_1", results=RESULTS["results"], thought="Found 1 result"),
+    done(0, **RESULTS),
+    text(1, "Oslo", ".[1]"),
+)
+
 SAMPLES = {
     "text": stream(text(0, "Hi", " there.")),
     "two summaries": stream(reasoning(0, "First.", "Second."), text(1, "So.")),

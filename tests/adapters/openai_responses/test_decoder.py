@@ -47,9 +47,11 @@ from .samples import (
     MESSAGE,
     OVERLAP,
     PATCH,
+    PERPLEXITY,
     PROGRAM,
     PROGRAM_OUTPUT,
     RAW,
+    RESULTS,
     SAMPLES,
     SHELL,
     TOOL_SEARCH,
@@ -1688,3 +1690,39 @@ def test_usage_in_the_words_of_chat_completions():
 
     assert (5, 2, 3, 1) == (found.input_tokens, found.output_tokens, found.cache_read_tokens, found.reasoning_tokens)
     assert usage == found.details
+
+
+def test_a_search_of_perplexity():
+    """
+    It is announced as a call of a function, and its results end in place of that: no call is left for the app.
+    """
+    found = message(PERPLEXITY)
+    search, *_, results, answer = found.parts
+
+    assert ("search_web", {"queries": ["Oslo"]}) == (search.name, thaw(search.input))
+    assert (CallStatus.SUCCESS, True, FinishReason.STOP) == (
+        search.status,
+        search.provider_executed,
+        found.finish_reason,
+    )
+    assert (RESULTS, "Oslo.[1]") == (thaw(results.state["item"]), answer.text)
+
+
+def test_thoughts_of_perplexity():
+    """
+    Each of its events about a search has a whole one.
+    """
+    found = message(PERPLEXITY)
+
+    assert ["Searching the web...", "Found 1 result"] == [part.text for part in found.parts if part.type == "reasoning"]
+    assert [] == notes(PERPLEXITY)
+
+
+def test_another_item_at_the_index_of_a_call():
+    """
+    One with an id is not the result of a call of the app that has not ended.
+    """
+    other = {"type": "future", "id": "x_1"}
+    found = message(stream(call(0, "{}")[:3], done(0, **other)))
+
+    assert (CallStatus.CALLED, False) == (found.parts[0].status, found.parts[0].provider_executed)

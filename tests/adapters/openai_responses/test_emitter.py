@@ -31,7 +31,7 @@ from .notation import (
     stream,
     text,
 )
-from .samples import FILE, OVERLAP, SAMPLES, URL
+from .samples import FILE, OVERLAP, PERPLEXITY, SAMPLES, URL
 
 NO_DOCUMENT = {"lists of tools", "encrypted content at the end alone"}
 """Samples whose parts are not in the order of their items, which a document has."""
@@ -312,3 +312,14 @@ def test_any_events_are_written(data):
     Answers of any dialect, and events out of order, never raise, and what is written is legal.
     """
     emitted(data.draw(st.one_of(loose_events(), sessions())))
+
+
+@pytest.mark.parametrize("kept", [list, durable], ids=["all", "durable"])
+def test_a_call_for_which_there_is_another_item(kept):
+    """
+    The call is not written, and reported as a drop: its results are an item of their own.
+    """
+    drops, _, found = emitted(kept(events(PERPLEXITY)))
+
+    assert 0 in {drop.part for drop in drops}
+    assert ["reasoning", "reasoning", "opaque", "text"] == [part.type for part in fold(found).last.parts]

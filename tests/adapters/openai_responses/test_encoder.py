@@ -46,6 +46,7 @@ from .samples import (
     OVERLAP,
     PATCH,
     PATCH_CALL,
+    PERPLEXITY,
     PROGRAM,
     PROGRAM_OUTPUT,
     RAW,
@@ -1011,3 +1012,21 @@ def test_encrypted_content_that_only_the_last_response_has(summaries, store):
 
     assert output == items[1:5]
     assert items == encoded(USER, document, store=store)[0]
+
+
+def test_a_search_of_perplexity():
+    """
+    Perplexity takes neither its results nor its thoughts back; a document has the results in place of the call.
+    """
+    found = message(PERPLEXITY, request={"model": MODEL}, provider="perplexity")
+    request = DIALECT.encoder([USER, found], {"model": MODEL}, provider="perplexity")
+
+    assert [("user", "Hi"), ("assistant", "Oslo.[1]")] == [
+        (item["role"], item["content"][0]["text"]) for item in request.body["input"]
+    ]
+    assert [(at, DropReason.UNPLACED, True) for at in range(4)] == [
+        (drop.part, drop.reason, drop.whole) for drop in request.drops
+    ]
+    assert ["reasoning", "search_results", "message"] == [
+        item["type"] for item in DIALECT.emit_resource(found)["output"]
+    ]

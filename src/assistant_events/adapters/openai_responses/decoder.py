@@ -72,6 +72,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 self._on_response({**beside, **mapping(event, "response")}, name)
             case "" if name == "error" or (not name and "error" in event):
                 self._on_error(event)
+            case _ if name == "reasoning" and string(event, "thought"):  # a whole one, of Perplexity
+                whole = {"text": event["thought"], "content_index": event.get("sequence_number")}
+                self._on_text(whole, "reasoning_text", "done")
             case _:
                 if name not in words.WITHOUT_NEWS:
                     self.note("unknown-event", "an event of an unknown type was left out")

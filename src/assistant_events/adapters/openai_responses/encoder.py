@@ -17,7 +17,7 @@ from assistant_events.adapters.call_results import result_content, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string
 from assistant_events.adapters.linked_items import without_successor
-from assistant_events.adapters.media_urls import IMAGES, file_name, media_url
+from assistant_events.adapters.media_urls import IMAGES, file_name, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.policy import POLICY
@@ -70,8 +70,10 @@ class OpenAIResponsesEncoder(EncoderBase):
         return list(map(_for_request, output_items.output_items(message)))
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
-        """Return whether a part has an item."""
-        return "item" in part.state if isinstance(part, msg.OpaquePart) else not isinstance(part, msg.MediaPart)
+        """Return whether a part has an item. Perplexity takes back messages and calls of the app alone."""
+        is_taken = self.target.provider != "perplexity" or isinstance(part, (msg.TextPart, msg.ToolPart))
+        has_item = "item" in part.state if isinstance(part, msg.OpaquePart) else not isinstance(part, msg.MediaPart)
+        return is_taken and has_item and string(part.state, "type") != "function_call"  # which another item is for
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the item of a result, whose type is that of the call."""
@@ -96,7 +98,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": json_array(text)}
             case "computer_call_output":
-                image = self.content(_screenshots(content)[-1]) or {}
+                image = self.content(images_in(content)[-1]) or {}
                 shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
                 return {**item, "output": {"type": "computer_screenshot", **shown}}
             case _:  # not all servers of this wire take an array
@@ -158,8 +160,4 @@ def _has_form(kind: str, content: tuple[Content, ...]) -> bool:
     """Return whether a call of this type can have such a result."""
     if kind == "tool_search_call":
         return len(content) == 1 and isinstance(content[0], TextContent) and content[0].text.lstrip().startswith("[")
-    return kind != "computer_call" or bool(_screenshots(content))
-
-
-def _screenshots(content: tuple[Content, ...]) -> list[MediaContent]:
-    return [each for each in content if isinstance(each, MediaContent) and each.media_type in IMAGES]
+    return kind != "computer_call" or bool(images_in(content))

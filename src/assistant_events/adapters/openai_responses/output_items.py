@@ -45,7 +45,7 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             content = {"content": arrays["content"]} if arrays["content"] else {}
             return {"type": "reasoning", **fields, "summary": arrays["summary"], **content}
         case "call":
-            return _call(parts[0], fields)
+            return None if state.get("type") == "function_call" else _call(parts[0], fields)  # its server wrote another
         case "result":
             kind_of, call = string(state, "type") or "", parts[0]
             if kind_of not in words.TOOLS.outputs:
