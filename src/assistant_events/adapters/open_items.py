@@ -163,6 +163,20 @@ class OpenItem:
         found = [part for part in self.parts if part.where == where][place:][:1]
         return found[0] if found else None
 
+    def part_with(self, where: str, place: int, text: Fields) -> OpenItem | None:
+        """
+        Return the part of a text of the whole item: the one at its place, or one of an array that the item has not.
+
+        The latter where both have the same text: LiteLLM streams summaries, and has them as contents at the end.
+        """
+        found = self.part_at(where, None, place)
+        for part in self.parts if found is None else ():
+            opened = self.decoder.recorder.open_of(part.key)
+            known = string(part.fields, part.field) if opened is None else opened.buffer.value()
+            if known and known == string(text, part.field) and not self.fields.get(part.where):
+                return part
+        return found
+
     def part_of(self, where: str, index: int | None, kind: str, verb: str) -> OpenItem | None:
         """
         Return the part of an event; at an unknown index the last one, if no text has come for its own index.

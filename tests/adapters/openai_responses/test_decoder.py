@@ -38,6 +38,7 @@ from .notation import (
     stream,
     summary,
     text,
+    thoughts,
     whole,
 )
 from .samples import (
@@ -1726,3 +1727,33 @@ def test_another_item_at_the_index_of_a_call():
     found = message(stream(call(0, "{}")[:3], done(0, **other)))
 
     assert (CallStatus.CALLED, False) == (found.parts[0].status, found.parts[0].provider_executed)
+
+
+def test_a_summary_that_is_content_at_the_end():
+    """
+    LiteLLM's bridge streams the reasoning as a summary without an end, and its last frame has it as content.
+    """
+    text_of = [{"type": "output_text", "text": "Let me see", "annotations": []}]
+    deltas = [
+        frame("reasoning_summary_text.delta", item_id="rs_1", output_index=0, delta=piece)
+        for piece in ("Let me", " see")
+    ]
+    start = added(0, id="rs_1", type="reasoning", status="in_progress", summary=None)
+    last = completed(
+        {"id": "rs_1", "type": "reasoning", "status": "completed", "role": "assistant", "content": text_of}
+    )
+    [found] = message(stream(start, deltas, end=last)).parts
+
+    assert ("Let me see", "rs_1", 0) == (found.text, found.state["item_id"], found.state["summary_index"])
+
+
+def test_two_texts_that_are_the_same():
+    """
+    A reasoning may have one text as its summary and as its content.
+    """
+    item = {"id": "rs_1", "type": "reasoning", "summary": [summary("So")]}
+    both = {**item, "content": [{"type": "reasoning_text", "text": "So"}]}
+
+    assert ["So", "So"] == [
+        part.text for part in message(stream(added(0, **item), thoughts(0, "So"), done(0, **both))).parts
+    ]

@@ -217,7 +217,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         elif item.role in ("text", "reasoning"):
             for where, place, text in words.TEXTS.of(item.fields):
                 # Their places are not always the indexes of the events (Bedrock).
-                part = item.part_at(where, None, place) or self._begin_part(item, text["type"], None)
+                part = item.part_with(where, place, text) or self._begin_part(item, text["type"], None)
                 part.learn(text, words.OF_HELPERS)
             if not item.parts:
                 self.recorder.begin(item, item.role, item.state)
