@@ -134,6 +134,13 @@ def text_of(content: Iterable[v.Content]) -> str:
     return "\n".join([_text(item) for item in content if not isinstance(item, v.MediaContent)])
 
 
+def fields_in(content: Iterable[v.Content], *names: str) -> dict[str, Any]:
+    """Return the fields with these names that the JSON among *content* has."""
+    # Any: plain JSON.
+    values = [v.thaw(item.value) for item in content if isinstance(item, v.JsonContent)]
+    return {key: value[key] for value in values for key in names if isinstance(value, dict) and key in value}
+
+
 def _text(item: v.TextContent | v.JsonContent) -> str:
     return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()
 
@@ -141,6 +148,7 @@ def _text(item: v.TextContent | v.JsonContent) -> str:
 __all__ = [
     "CALL_FAILED",
     "NO_ANSWER",
+    "fields_in",
     "in_words",
     "is_failed",
     "output_value",

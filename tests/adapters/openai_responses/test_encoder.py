@@ -1030,3 +1030,17 @@ def test_a_search_of_perplexity():
     assert ["reasoning", "search_results", "message"] == [
         item["type"] for item in DIALECT.emit_resource(found)["output"]
     ]
+
+
+def test_a_safety_check_that_the_app_has_acknowledged():
+    """
+    "Computer tool has unacknowledged safety check for ['cu_sc_1']": the result has what the app knows of it.
+    """
+    checks = [{"id": "cu_sc_1", "code": "malicious_instructions", "message": "Is this wanted?"}]
+    answer = own(stream(hosted(0, **{**COMPUTER, "pending_safety_checks": checks})))
+    screenshot = MediaContent(media_type="image/png", data=b"\0")
+    output = [screenshot, JsonContent({"acknowledged_safety_checks": checks})]
+    transcript = fold([answer.pending_tool_calls[0].succeed(output)], start=fold_of(USER, answer))
+    items, drops = encoded(*transcript.messages)
+
+    assert (checks, []) == (items[-1]["acknowledged_safety_checks"], drops)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.call_results import result_content, text_of
+from assistant_events.adapters.call_results import fields_in, result_content, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string
 from assistant_events.adapters.linked_items import without_successor
@@ -98,9 +98,9 @@ class OpenAIResponsesEncoder(EncoderBase):
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": json_array(text)}
             case "computer_call_output":
-                image = self.content(images_in(content)[-1]) or {}
-                shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
-                return {**item, "output": {"type": "computer_screenshot", **shown}}
+                image = others(self.content(images_in(content)[-1]) or {}, {"type", "detail"})
+                known = fields_in(content, "acknowledged_safety_checks")
+                return {**item, **known, "output": {"type": "computer_screenshot", **image}}
             case _:  # not all servers of this wire take an array
                 has_media = any(isinstance(each, MediaContent) for each in content)
                 return {**item, "output": self.result_value(content) if has_media else text}
