@@ -46,6 +46,11 @@ def with_input(part: msg.Part) -> msg.Part:
     return attrs.evolve(part, input=part.input or v.JsonObject(), raw_input="")
 
 
+def input_text(call: msg.ToolPart) -> str:
+    """Return the input of a call as the text that came, or as JSON."""
+    return call.raw_input or v.write_json(call.input or v.JsonObject()).decode()
+
+
 def result_content(call: msg.ToolPart) -> tuple[v.Content, ...]:
     """Return the output of a call after its fault; one text or JSON value is one text."""
     fault = _fault(call)
@@ -150,6 +155,7 @@ __all__ = [
     "NO_ANSWER",
     "fields_in",
     "in_words",
+    "input_text",
     "is_failed",
     "output_value",
     "read_output",

@@ -342,6 +342,25 @@ def test_reasoning_without_an_answer(provider, content):
     assert {"role": "assistant", "reasoning_content": "Hm", "content": content} == found
 
 
+@pytest.mark.parametrize(("provider", "content"), [("cloudflare", ""), ("moonshot", " "), ("groq", None)])
+def test_the_content_of_calls_alone(provider, content):
+    """
+    Workers AI of Cloudflare refuses a null, which others take.
+    """
+    found, _ = sent(answer(J("{}", id="call_00001", name="f"), finish_reason="tool_calls"), provider=provider)
+
+    assert content == found[0]["content"]
+
+
+def test_reasoning_for_cerebras():
+    """
+    It returns in the field of this server, whatever field it came in: it refuses the other one.
+    """
+    [found], _ = sent(answer(R("Hm"), T("Yes.")), provider="cerebras")
+
+    assert {"role": "assistant", "reasoning": "Hm", "content": "Yes."} == found
+
+
 @pytest.mark.parametrize(("provider", "body", "expected"), RETURNED.values(), ids=RETURNED)
 def test_what_returns(provider, body, expected):
     """

@@ -16,12 +16,13 @@ from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import input_text
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
-from assistant_events.values import JsonContent, TextContent, thaw, write_json
+from assistant_events.values import JsonContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
 _THOUGHTS: Final = {array: (kind, each) for kind, (array, each) in THOUGHTS.items()}
@@ -93,20 +94,16 @@ def _write_call(call: msg.ToolPart, state: dict[str, Any]) -> Item:
     head = {**({} if ident is None else {"id": ident}), "type": kind, **state}
     if kind == "custom":
         return {**head, "custom": {"name": call.name, "input": given.get("input", call.raw_input or ""), **more}}
-    function = {"name": call.name, "arguments": _arguments(call), **more}
+    function = {"name": call.name, "arguments": input_text(call), **more}
     return {"function": function} if kind == "function_call" else {**head, "function": function}
 
 
 def _write_executed(call: msg.ToolPart) -> Item:
     """Return a call of the provider with its result, if it has one."""
-    executed: Item = {"type": call.name, "arguments": _arguments(call)}
+    executed: Item = {"type": call.name, "arguments": input_text(call)}
     if has_result(call):
         executed["output"] = "".join([item.text for item in call.output if isinstance(item, TextContent)])
         for item in call.output:
             if isinstance(item, JsonContent) and isinstance(value := thaw(item.value), dict):
                 executed |= value
     return executed
-
-
-def _arguments(call: msg.ToolPart) -> str:
-    return call.raw_input or write_json(call.input or NO_FIELDS).decode()

@@ -87,8 +87,9 @@ class OpenAIChatEncoder(EncoderBase):
             item["audio"] = {"id": ident}
         if item.keys() == {"role", "content"} and not item["content"]:
             return []
-        if item["content"] is None and "tool_calls" not in item and "function_call" not in item:
-            item["content"] = self._profile.no_content
+        empty = self._profile.no_content
+        if item["content"] is None and (empty is not None or item.keys().isdisjoint(("tool_calls", "function_call"))):
+            item["content"] = empty or ""
         returned = {key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}
         if google := mapping(mapping(returned, "extra_content"), "google"):
             returned["extra_content"]["google"] = others(google, ("thought",))  # which would be of the whole message

@@ -42,8 +42,8 @@ class Profile:
     always: tuple[tuple[str, str], ...] = ()
     """A field of each answer when one has it, or the model thinks, and its text where there was none."""
 
-    no_content: str = ""
-    """The content of an answer without any, which some servers refuse to be empty."""
+    no_content: str | None = None
+    """The content of an answer without any; without it that of calls alone is null, which a few servers refuse."""
 
     after_results: str = ""
     """The text of an answer between results and a message of the user, where the server refuses that."""
@@ -74,7 +74,9 @@ PROFILES: Final = by_word(
         # So is content: "message at position 2 with role 'assistant' must not be empty" (MoonshotAI/kimi-code#1985).
         Profile(fields=("reasoning_content",), always=(("reasoning_content", " "),), no_content=" "): "moonshot",
         Profile(fields=("reasoning_content",)): "xai llama.cpp fireworks",
-        Profile(fields=("reasoning",)): "groq ollama together",
+        # Cerebras refuses the other field (qwen-code#11045), Cloudflare null beside calls (we-promise/sure#467).
+        Profile(fields=("reasoning",)): "groq ollama together cerebras",
+        Profile(no_content=""): "cloudflare",
         Profile(fields=("reasoning", "reasoning_content")): "vllm",
         Profile(fields=("reasoning", "reasoning_details", "annotations", "images")): "openrouter",
         # "After the (optional) system message(s), user or tool message(s) should alternate" (anomalyco/opencode#9416).
