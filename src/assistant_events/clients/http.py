@@ -42,7 +42,7 @@ _GZIP: Final = "gzip"
 _JSON: Final = "application/json"
 
 _UNTYPED: Final = frozenset({"text/plain", "application/octet-stream"})
-"""Media types with which gateways send a stream that was asked for."""
+"""Media types with which gateways send a stream that was asked for, or a document."""
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LOOKED_AT: Final = 64
@@ -364,7 +364,7 @@ class Transport:
 
     def _check_type(self, response: httpx2.Response, expected: str) -> None:
         kind = self._header(response, "content-type")
-        if kind not in (_JSON, ""):
+        if kind not in (_JSON, "", *_UNTYPED):
             raise self._unusable(f"expected {expected}, got {kind!r}")
 
     async def _read(self, response: httpx2.Response, chunks: _Chunks, body: _Body, timeout_s: float) -> None:

@@ -65,6 +65,17 @@ def test_a_document():
     assert {**BODY, "stream": False} == json.loads(request.content)
 
 
+@pytest.mark.parametrize("kind", ["text/plain;charset=UTF-8", "application/octet-stream"])
+def test_a_document_without_its_media_type(kind):
+    """
+    Gateways in workers of Cloudflare send one as plain text, which is the default there.
+    """
+    response = httpx2.Response(200, json=document(content="Hello"), headers={"content-type": kind})
+    message, _, _ = asked(response, body={**BODY, "stream": False})
+
+    assert ("Hello", None) == (message.text, message.error)
+
+
 OPTIONS = {
     "of the app": (
         "openai",
