@@ -332,20 +332,20 @@ def test_prompts_in_a_row(prompts, expected):
     assert ["user", "user"] == [each["role"] for each in others]
 
 
-@pytest.mark.parametrize(("provider", "content"), [("moonshot", " "), ("deepseek", "")])
+@pytest.mark.parametrize(("provider", "content"), [("moonshot", " "), ("xai", " "), ("deepseek", "")])
 def test_reasoning_without_an_answer(provider, content):
     """
-    Moonshot refuses an answer without content, as there is one when the limit came while it thought.
+    Moonshot and xAI refuse an answer without content, as there is one when the limit came while it thought.
     """
     [found], _ = sent(answer(R("Hm"), finish_reason="length"), provider=provider)
 
     assert {"role": "assistant", "reasoning_content": "Hm", "content": content} == found
 
 
-@pytest.mark.parametrize(("provider", "content"), [("cloudflare", ""), ("moonshot", " "), ("groq", None)])
+@pytest.mark.parametrize(("provider", "content"), [("cloudflare", ""), ("xai", " "), ("groq", None)])
 def test_the_content_of_calls_alone(provider, content):
     """
-    Workers AI of Cloudflare refuses a null, which others take.
+    Workers AI of Cloudflare refuses a null, and xAI nothing at all, which others take.
     """
     found, _ = sent(answer(J("{}", id="call_00001", name="f"), finish_reason="tool_calls"), provider=provider)
 

@@ -70,10 +70,10 @@ PROFILES: Final = by_word(
         Profile(fields=(), fit_call_id=partial(shortened, longest=40), longest_name=64): "openai azure",
         # "The `reasoning_content` in the thinking mode must be passed back to the API."
         Profile(fields=("reasoning_content",), always=(("reasoning_content", ""),)): "deepseek",
-        # An empty one is "missing" (earendil-works/pi#4178, theopenco/llmgateway#2093).
-        # So is content: "message at position 2 with role 'assistant' must not be empty" (MoonshotAI/kimi-code#1985).
+        # An empty one is "missing" (pi#4178, llmgateway#2093), and so is empty content (kimi-code#1985, AstrBot#6447).
         Profile(fields=("reasoning_content",), always=(("reasoning_content", " "),), no_content=" "): "moonshot",
-        Profile(fields=("reasoning_content",)): "xai llama.cpp fireworks",
+        Profile(fields=("reasoning_content",), no_content=" "): "xai",
+        Profile(fields=("reasoning_content",)): "llama.cpp fireworks",
         # Cerebras refuses the other field (qwen-code#11045), Cloudflare null beside calls (we-promise/sure#467).
         Profile(fields=("reasoning",)): "groq ollama together cerebras",
         Profile(no_content=""): "cloudflare",
