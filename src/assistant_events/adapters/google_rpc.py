@@ -1,4 +1,4 @@
-"""What Google APIs share: the names of google.rpc.Code, the delay before a retry, and what their clients make of it."""
+"""What Google APIs share: their errors, with the names of google.rpc.Code, and what their clients make of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.tables import names
 from assistant_events.values import ErrorInfo, ErrorKind
@@ -50,6 +51,16 @@ def retry_delay_s(error: Fields) -> float | None:
     return float(found[0]) if found else None
 
 
+ERRORS: Final = ErrorTable(
+    codes=CODES,
+    fields=("code", "status"),
+    phrases={"api key": ErrorKind.AUTH},
+    otherwise="internal",
+    retry_after=retry_delay_s,
+)
+"""How the APIs write an error."""
+
+
 def error_object(error: ErrorInfo) -> dict[str, Any]:
     """Return the error object for an error of another API, with the code of its kind and the HTTP status of that."""
     # Any: plain JSON.
@@ -57,7 +68,7 @@ def error_object(error: ErrorInfo) -> dict[str, Any]:
     return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
 
 
-__all__ = ["CODES", "error_object", "results_of_client", "retry_delay_s"]
+__all__ = ["CODES", "ERRORS", "error_object", "results_of_client", "retry_delay_s"]
 
 
 _OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from assistant_events.adapters.json_fields import Fields
+from assistant_events.adapters.json_fields import Fields, flag, string
 from assistant_events.errors import JsonError
 from assistant_events.values import MAX_DEPTH, read_json, write_json
 
@@ -41,7 +41,7 @@ class JsonPieces:
         """Whether the text has all of it: each value came behind the one before. Otherwise the text has a beginning."""
 
         self.goes_on = True
-        """Whether more is announced of the last value; so it is before the first one. For the reader of the wire."""
+        """Whether more is announced of the last value; so it is before the first one."""
 
         self._place: Place = ()
         """The place of the last value; the objects and arrays that lead to it are open in the text."""
@@ -76,6 +76,14 @@ class JsonPieces:
         else:
             return None
         return added if self.is_ordered else ""
+
+    def add_argument(self, argument: Fields) -> str | None:
+        """Return the text that a piece of arguments adds, an object of the wires of Google; `None` as for `add`."""
+        name = _value_field(argument)
+        value = None if name == "nullValue" else argument.get(name)
+        value = int(value) if isinstance(value, float) and value.is_integer() else value
+        self.goes_on = flag(argument, "willContinue") is True
+        return self.add(string(argument, "jsonPath") or "", value) if name else None
 
     def end(self) -> str:
         """Return the end of the text."""
@@ -156,7 +164,7 @@ def place_of(path: str) -> Place | None:
     return tuple(steps) if whole and isinstance(steps[0], str) else None
 
 
-def value_field(argument: Fields) -> str:
+def _value_field(argument: Fields) -> str:
     """Return the field with the value of a piece of arguments; `""` for none. The null of JSON is one by itself."""
     given = [name for name in VALUES.values() if name in argument]
     return next((name for name in given if argument[name] is not None or given == ["nullValue"]), "")
@@ -196,4 +204,4 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-__all__ = ["VALUES", "JsonPieces", "Place", "pieces_of", "place_of", "value_field"]
+__all__ = ["VALUES", "JsonPieces", "Place", "pieces_of", "place_of"]

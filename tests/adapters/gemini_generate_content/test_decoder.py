@@ -341,6 +341,40 @@ def test_arguments_in_pieces(pieces, value):
     assert value == call.input
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [F("f", {}, SIG), {"functionCall": {"args": {"x": 1}}}],
+        [F("f"), {"functionCall": {"args": {"x": 1}}}, {"functionCall": {}}],
+        [F("f", {}, id="c1"), F("f", {"x": 1}, id="c1")],
+        [F("f", willContinue=True), {"functionCall": {"args": {"x": 1}}}],
+        [
+            F("f", {}, willContinue=True),
+            {"functionCall": {"args": {"x": 1}, "willContinue": True}},
+            {"functionCall": {}},
+        ],
+    ],
+    ids=["without a name", "and an end", "with its id", "announced", "announced, and an end"],
+)
+def test_arguments_in_the_part_behind_a_call(parts):
+    """
+    Gateways send them so (smallmain/vscode-unify-chat-provider#48): they are of the call before, and no call.
+    """
+    found = message(answer(F("g", {}), *parts, F("h")))
+
+    assert [("g", {}), ("f", {"x": 1}), ("h", {})] == [(each.name, each.arguments) for each in found.parts]
+    assert ["called"] * 3 == [str(each.status) for each in found.parts]
+
+
+def test_a_call_without_arguments_before_a_limit():
+    """
+    It is whole, whatever ends the answer behind it.
+    """
+    [call] = message(answer(F("f"), end=ended("MAX_TOKENS"))).tool_calls
+
+    assert ({}, "called") == (call.arguments, str(call.status))
+
+
 def test_pieces_of_calls_by_turns():
     """
     A piece belongs to the call with its id, whatever came between; one without name and id to the last that is open.

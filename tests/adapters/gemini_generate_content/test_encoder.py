@@ -72,6 +72,17 @@ def test_a_part_without_data(part):
     assert [(0, "unplaced")] == drops
 
 
+@pytest.mark.parametrize("kind", ["functionCall", "functionResponse"])
+def test_a_function_without_a_name(kind):
+    """
+    The service refuses it ("Name cannot be empty"), in each later request of the conversation.
+    """
+    found = message(answer(T("Hm."), {kind: {"name": "", "args": {"x": 1}, "response": {}}, "thoughtSignature": SIG}))
+
+    assert ([ASKED, model(T("Hm."))], [(1, "unplaced")]) == encoded(USER, found)
+    assert "opaque" == found.parts[1].type
+
+
 def test_the_same_request_twice():
     """
     The same messages give the same bytes: the service caches what is before.

@@ -25,17 +25,19 @@ from assistant_events.adapters.json_fields import (
     learn,
     mapping,
     mappings,
+    merged,
     others,
     string,
     taken_object,
     text_of_input,
 )
-from assistant_events.adapters.json_pieces import JsonPieces, value_field
+from assistant_events.adapters.json_pieces import JsonPieces
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, TextContent
 
 _FRAME = frozenset({*words.OF_RESPONSE, "candidates", "usageMetadata", "modelVersion", *words.DROPPED})
 _CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken", "logprobsResult", "citationMetadata"})
+_GROWING = ("partialArgs", "willContinue")
 _KINDS = ("text", *words.OWN_FIELDS)
 
 
@@ -154,6 +156,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if self._text is not None and self._text.kind == "text":
             self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
+        self._end_empty_call()
         for address, (item, _, arguments) in [*self._open_calls.items()]:  # without their last part, or cut
             is_followed = item < self._last_item and not arguments.goes_on
             self._end_call(address, complete=is_followed or self._reason == "STOP")
@@ -183,12 +186,13 @@ class GeminiGenerateContentDecoder(DecoderBase):
             return
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
         fields = mapping(part, kind)
-        if kind == "text":
-            self._on_text(string(part, "text") or "", state, event)
-            return
         continued = self._continued_call(fields) if kind == "functionCall" else None
         if continued is not None:
             self._on_arguments(continued, fields, state)
+            return
+        self._end_empty_call()
+        if kind == "text":
+            self._on_text(string(part, "text") or "", state, event)
             return
         if kind == "functionCall" and not (fields or state):
             return  # the end of a call that had ended
@@ -247,11 +251,11 @@ class GeminiGenerateContentDecoder(DecoderBase):
         else:
             text, whole = text_of_input(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
-            if "partialArgs" in fields or "willContinue" in fields:
-                self._open_calls[call_id or key] = key, fields, JsonPieces()
+            self._open_calls[call_id or key] = key, fields, JsonPieces()
+            if not fields.keys().isdisjoint(_GROWING):
                 self._on_arguments(call_id or key, fields, {})
-            else:
-                self.recorder.end_tool_input(key=key, input=None if text else whole or {})
+            elif text or whole:
+                self._end_call(call_id or key)
 
     def _continued_call(self, fields: Fields) -> str | int | None:
         """Return the address of the call that a part is more of: that with its id, or the last one without a name."""
@@ -260,15 +264,18 @@ class GeminiGenerateContentDecoder(DecoderBase):
             return given if given in self._open_calls else None
         return None if string(fields, "name") else last
 
+    def _end_empty_call(self) -> None:
+        """End a call without arguments: gateways send them in the part behind it (unify-chat-provider#48)."""
+        last = next(reversed(self._open_calls), None)
+        if last is not None and self._open_calls[last][1].keys().isdisjoint(_GROWING):
+            self.recorder.end_tool_input(key=self._open_calls.pop(last)[0], input={})
+
     def _on_arguments(self, address: str | int, fields: Fields, state: dict[str, Any]) -> None:
         """Add to the arguments of a call that is open: only its first part has its name."""
-        key, _, arguments = self._open_calls[address]
+        key, first, arguments = self._open_calls[address]
+        self._open_calls[address] = key, merged(first, fields), arguments
         for argument in mappings(fields, "partialArgs"):
-            name = value_field(argument)
-            value = None if name == "nullValue" else argument.get(name)
-            value = int(value) if isinstance(value, float) and value.is_integer() else value
-            delta = arguments.add(string(argument, "jsonPath") or "", value) if name else None
-            arguments.goes_on = flag(argument, "willContinue") is True
+            delta = arguments.add_argument(argument)
             if delta is None:
                 self.note("stray-argument", "a value without a place in the arguments was left out")
             else:

@@ -31,6 +31,7 @@ this one it does not look (documentation of thought signatures, recorded from py
 """
 
 _OLDER: Final = re.compile(r"gemini-[12](?!.*computer-use)")
+_REFUSED: Final = words.BESIDE | {"functionCall", "functionResponse"}  # a part of these is one without a name
 _IN_RESULTS: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
 
 
@@ -104,7 +105,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
         """Return whether a part has a form in a request; of a call that was made up, its result has."""
-        is_bare = isinstance(part, msg.OpaquePart) and mapping(part.state, "part").keys() <= words.BESIDE
+        is_bare = isinstance(part, msg.OpaquePart) and mapping(part.state, "part").keys() <= _REFUSED
         return not is_bare and (part_kind(part) is not None or "orphan" in part.state)
 
     def unsendable(self, part: msg.Part) -> DropReason | None:

@@ -10,7 +10,6 @@ import re
 from typing import Final
 
 from assistant_events.adapters import google_rpc
-from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields, integer, is_array, mapping, string
 from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
@@ -72,6 +71,7 @@ BESIDE: Final = frozenset({"thought", "thoughtSignature", "partMetadata", "audio
 RESERVED: Final = frozenset({"type", "i", "id", "orphan", "fields", "outcome"})
 """Keys of state that no field of a part may take. `fields` has what else is in the object of the part's kind."""
 
+ERRORS: Final = google_rpc.ERRORS
 USAGE: Final = UsageTable(
     # `totalTokenCount` is the sum of prompt, tool use, candidates and thoughts; the prompt includes what was cached
     # (all recordings).
@@ -84,14 +84,6 @@ USAGE: Final = UsageTable(
     apart={"input_tokens": ("toolUsePromptTokenCount",), "output_tokens": ("thoughtsTokenCount",)},
     total="totalTokenCount",
     omits_zeros=True,
-)
-
-ERRORS: Final = ErrorTable(
-    codes=google_rpc.CODES,
-    fields=("code", "status"),
-    phrases={"api key": ErrorKind.AUTH},
-    otherwise="internal",
-    retry_after=google_rpc.retry_delay_s,
 )
 
 DROPPED: Final = by_word(
@@ -132,8 +124,8 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
     if reason is None or (reason not in FAILURES and _WORD.fullmatch(reason)):
         return None
     kind = FAILURES.get(reason, ErrorKind.PROVIDER)
-    text = message or f"the candidate ended with {reason}"
-    return ErrorInfo(kind=kind, code=reason, message=text, retryable=kind == ErrorKind.PROVIDER)
+    message = message or f"the candidate ended with {reason}"
+    return ErrorInfo(kind=kind, code=reason, message=message, retryable=kind == ErrorKind.PROVIDER)
 
 
 def block_reason_of(details: Fields) -> str | None:

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 from assistant_events.adapters import google_rpc
-from assistant_events.adapters.errors import ErrorTable, error_of
+from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.tables import word_of
 from assistant_events.adapters.usage import UsageTable
@@ -100,7 +100,8 @@ USAGE: Final = UsageTable(
     total="total_tokens",
 )
 
-ERRORS: Final = ErrorTable(
+ERRORS: Final = attrs.evolve(
+    google_rpc.ERRORS,
     # google.rpc.Code, and the words of the Interactions API.
     codes={
         "invalid_request": ErrorKind.INVALID_REQUEST,
@@ -112,11 +113,8 @@ ERRORS: Final = ErrorTable(
         "gateway_timeout": ErrorKind.TIMEOUT,
         "overloaded": ErrorKind.OVERLOADED,
     },
-    fields=("code", "status"),
     # An overloaded model has been reported with the code `invalid_request` (2026-11).
     phrases={"experiencing high demand": ErrorKind.OVERLOADED, "api key": ErrorKind.AUTH},
-    otherwise="internal",
-    retry_after=google_rpc.retry_delay_s,
 )
 
 OUTPUT_ERRORS: Final = attrs.evolve(
