@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 from assistant_events.adapters.errors import ErrorTable
-from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
+from assistant_events.adapters.json_fields import Fields, integer, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.tables import names
 from assistant_events.values import ErrorInfo, ErrorKind
 
@@ -68,7 +68,15 @@ def error_object(error: ErrorInfo) -> dict[str, Any]:
     return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
 
 
-__all__ = ["CODES", "ERRORS", "error_object", "results_of_client", "retry_delay_s"]
+def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
+    """Return the word of an enum, of which there may be the number; `None` for its default."""
+    number, word = integer(fields, key), string(fields, key)
+    if number is not None and abs(number) < 10**20:
+        word = words[number] if 0 <= number < len(words) else str(number)
+    return None if word is None or word.endswith("_UNSPECIFIED") else word
+
+
+__all__ = ["CODES", "ERRORS", "enum_word", "error_object", "results_of_client", "retry_delay_s"]
 
 
 _OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")

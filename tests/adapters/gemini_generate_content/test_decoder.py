@@ -197,6 +197,26 @@ def test_a_finish_reason_as_a_number(number, word):
     assert word == message(answer(T("a"), end=ended(number))).raw_finish_reason
 
 
+@pytest.mark.parametrize(("number", "word"), [(1, None), (2, "OUTCOME_FAILED"), (3, "OUTCOME_DEADLINE_EXCEEDED")])
+def test_the_outcome_of_code_as_a_number(number, word):
+    """
+    Code that has run well has not failed, and the outcome is sent back as a word.
+    """
+    [call] = message(answer(X("1"), O("1", number))).tool_calls
+
+    assert word == (call.error and call.error.code)
+    assert (word or "OUTCOME_OK") == call.result_state["outcome"]
+
+
+def test_a_blocked_prompt_with_a_number():
+    """
+    It is blocked, not cut.
+    """
+    found = message(stream({"promptFeedback": {"blockReason": 4}}))
+
+    assert (FinishReason.CONTENT_FILTER, "PROHIBITED_CONTENT") == (found.finish_reason, found.raw_finish_reason)
+
+
 FAILURES = {
     "MALFORMED_FUNCTION_CALL": ErrorKind.PROVIDER,
     "TOO_MANY_TOOL_CALLS": ErrorKind.PROVIDER,
@@ -1084,6 +1104,8 @@ def test_a_finish_reason_of_thousands_of_digits():
         {"candidates": [{"content": {"parts": []}, "finishReason": "FINISH_REASON_UNSPECIFIED", "index": 0}]},
         {"candidates": [{"content": {"parts": []}, "finishReason": 0, "index": 0}]},
         {"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}},
+        {"promptFeedback": {"blockReason": "BLOCKED_REASON_UNSPECIFIED"}},
+        {"promptFeedback": {"blockReason": 0}},
     ],
 )
 def test_a_default_is_no_end(end):

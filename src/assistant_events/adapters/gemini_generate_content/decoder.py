@@ -15,7 +15,7 @@ from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
-from assistant_events.adapters.google_rpc import camel_keys, results_of_client
+from assistant_events.adapters.google_rpc import camel_keys, enum_word, results_of_client
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
@@ -300,7 +300,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         output, error = read_output(fields.get(field, {})), None
         if kind == "codeExecutionResult":
             output = TextContent(string(fields, field) or "")
-            outcome = state["outcome"] = string(fields, "outcome") or "OUTCOME_UNSPECIFIED"
+            outcome = state["outcome"] = enum_word(fields, "outcome", words.OUTCOMES) or words.OUTCOMES[0]
             if outcome != "OUTCOME_OK":
                 error = ErrorInfo(kind=ErrorKind.TOOL, code=outcome, message=outcome)
         if not (waiting or key) and self.answer_paused(call_id, output, error, state=others(state, {"i"}), name=tool):

@@ -37,11 +37,13 @@ FAILURES: Final = by_word(
 )
 """Finish reasons of candidates that failed, and the kind of the error."""
 
-_NUMBERS: Final = (
+_REASONS: Final = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "LANGUAGE", "BLOCKLIST"),
-    *("PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY"),
+    *("PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL"),
 )
-"""Finish reasons by number: some clients ask for enums as numbers (`google/ai/generativelanguage/v1beta`)."""
+_BLOCKS: Final = ("BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY")
+OUTCOMES: Final = ("OUTCOME_UNSPECIFIED", "OUTCOME_OK", "OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED")
+"""Words of enums by number, for clients that ask for these (`google/ai/generativelanguage/v1beta`)."""
 
 CALLS: Final[dict[str, tuple[str, str]]] = {
     "codeExecutionResult": ("executableCode", "output"),
@@ -109,10 +111,7 @@ _WORD: Final = re.compile(r"[A-Z0-9_]+")
 
 def reason_of(candidate: Fields) -> str | None:
     """Return the finish reason of a candidate; `None` when it has none."""
-    number, word = integer(candidate, "finishReason"), string(candidate, "finishReason")
-    if number is not None and abs(number) < 10**20:
-        word = _NUMBERS[number] if 0 <= number < len(_NUMBERS) else str(number)
-    return None if word == _NUMBERS[0] else word
+    return google_rpc.enum_word(candidate, "finishReason", _REASONS)
 
 
 def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
@@ -130,8 +129,7 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
 
 def block_reason_of(details: Fields) -> str | None:
     """Return why the prompt was blocked; `None` when it was not."""
-    reason = string(mapping(details, "promptFeedback"), "blockReason")
-    return None if reason == "BLOCK_REASON_UNSPECIFIED" else reason
+    return google_rpc.enum_word(mapping(details, "promptFeedback"), "blockReason", _BLOCKS)
 
 
 def tool_of(kind: str, fields: Fields) -> str | None:
