@@ -552,3 +552,69 @@ def test_a_status_beside_the_name_of_an_event():
     found = fold([event for frame in frames for event in decoder.feed_event(frame)]).last
 
     assert ("length", "budget_exceeded") == (found.finish_reason, found.raw_finish_reason)
+
+
+def flat(name, **fields):
+    """
+    Return an event about an interaction as LiteLLM writes it: the fields of the interaction are its own.
+    """
+    return {"event_type": name, "id": "v1", "object": "interaction", "model": "gpt-5", **fields}
+
+
+FLAT = {
+    "2.x": [
+        flat("interaction.created", status="in_progress"),
+        S(0, step("model_output", content=[])),
+        *(D(0, text("Hel")), D(0, text("lo")), X(0)),
+        flat("interaction.completed", status="incomplete", steps=[mo("Hello")], usage=USAGE),
+    ],
+    "1.x": [
+        flat("interaction.start", status="in_progress"),
+        *[
+            flat(f"content.{name}", delta=text(each))
+            for name, each in [("start", ""), ("delta", "Hel"), ("delta", "lo")]
+        ],
+        flat("content.stop", delta=text("Hello")),
+        flat("interaction.complete", status="incomplete", outputs=[text("Hello")], usage=USAGE),
+    ],
+    "without deltas": [
+        flat("interaction.created", status="in_progress"),
+        flat("interaction.completed", status="incomplete", steps=[mo("Hello")], usage=USAGE),
+    ],
+}
+
+
+@pytest.mark.parametrize("frames", FLAT.values(), ids=FLAT)
+def test_interactions_of_litellm(frames):
+    """
+    Its bridge (2026-09) has the fields of the interaction beside the type of the event.
+    """
+    [found] = fold(events(stream(*frames))).messages
+
+    assert ["Hello"] == [part.text for part in found.parts]
+    assert ("length", "incomplete") == (found.finish_reason, found.raw_finish_reason)
+    assert ({"interaction_id": "v1"}, "gpt-5", 13) == (
+        thaw(found.state),
+        found.origin.served_model,
+        found.usage.total_tokens,
+    )
+
+
+def test_a_failed_interaction_of_litellm():
+    """
+    It has failed, with the error that is beside its status.
+    """
+    error = {"code": "too_many_requests", "message": "Slow down."}
+    [found] = fold(events(stream(FLAT["2.x"][0], flat("interaction.completed", status="failed", error=error)))).messages
+
+    assert ("rate-limit", "Slow down.") == (found.error.kind, found.error.message)
+
+
+@pytest.mark.parametrize("name", ["step", "content"])
+def test_a_start_without_a_type(name):
+    """
+    Its type is that of the first delta.
+    """
+    body = stream(C(), {"event_type": f"{name}.start", "index": 0}, D(0, text("a")), X(0), K())
+
+    assert [started(), *text_of("a"), ended()] == durable(body)

@@ -534,6 +534,24 @@ def test_an_end_without_usage_is_held(status, request_body, held):
     assert held is decoder.held
 
 
+def test_an_end_that_has_the_fields_of_its_interaction():
+    """
+    The bridge of LiteLLM (2026-09) has them beside the type of the event: its run is known, and keeps its end.
+    """
+    created, completed = [
+        {"event_type": f"interaction.{name}", "id": "v1", "status": status, "model": "gpt-5"}
+        for name, status in (("created", "in_progress"), ("completed", "budget_exceeded"))
+    ]
+    decoder = API.decoder("m", request={}, prior=None, secrets=Secrets())
+    decoder.feed(stream(created, S(0, mo("a")), completed))
+
+    assert ("v1", True) == (decoder.run_id, decoder.held)
+
+    decoder.release({"total_input_tokens": 1, "total_output_tokens": 2, "total_tokens": 3})
+
+    assert ("length", 3) == (decoder.message.finish_reason, decoder.message.usage.total_tokens)
+
+
 def test_an_end_of_a_run_without_an_id_is_not_held():
     """
     A run without an id has no document.

@@ -66,7 +66,8 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
     def observe(self, event: Fields) -> Observation:
         """Return what an event means for recovery."""
         name = self.event_name(event)
-        interaction = mapping(event, "interaction")
+        is_lifecycle = name in _CREATED or name in _COMPLETED
+        interaction = vocabulary.interaction_of(event) if is_lifecycle else mapping(event, "interaction")
         run_id = string(interaction, "id")
         foreign = self._foreign(run_id or string(event, "interaction_id"))
         if name in _CREATED:
@@ -98,7 +99,7 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
 
     def with_usage(self, event: Fields, usage: Fields) -> Fields:
         """Return a completion event with usage."""
-        return {**event, "interaction": {**mapping(event, "interaction"), "usage": usage}}
+        return {**event, "interaction": {**vocabulary.interaction_of(event), "usage": usage}}
 
     def _foreign(self, run_id: str | None) -> str | None:
         """Return an id when it is neither that of the replayed run nor of a response before or after it."""

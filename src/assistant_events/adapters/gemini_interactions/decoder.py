@@ -114,16 +114,18 @@ class GeminiInteractionsDecoder(DecoderBase):
             case "step.stop" | "content.stop":
                 self._on_stop(event)
             case "step.start" | "content.start":
-                self._on_start(event, mapping(event, "step") or mapping(event, "content"), name)
+                fields = mapping(event, "step") or mapping(event, "content") or mapping(event, "delta")
+                if fields:  # else the type is that of the first delta
+                    self._on_start(event, fields, name)
             case "step.delta" | "content.delta":
                 self._on_delta(event, name)
             case str() if name in _BEGINNINGS:
-                self._on_created(mapping(event, "interaction"))
+                self._on_created(vocabulary.interaction_of(event))
             case "interaction.completed" | "interaction.complete":
-                self._on_completed(mapping(event, "interaction"), None)
+                self._on_completed(vocabulary.interaction_of(event), None)
             case "interaction.failed" | "interaction.cancelled" | "interaction.incomplete":
                 # Third-party servers name the terminal event after its status.
-                self._on_completed(mapping(event, "interaction") or event, name.partition(".")[2])
+                self._on_completed(vocabulary.interaction_of(event), name.partition(".")[2])
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
                 self._learn(event, "continuation_token")
             case "error":

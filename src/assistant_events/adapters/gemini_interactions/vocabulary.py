@@ -184,6 +184,11 @@ def status_of(reason: FinishReason) -> str:
     return word_of(_FINISH_REASONS, reason, "incomplete")
 
 
+def interaction_of(event: Fields) -> Fields:
+    """Return the interaction of an event about it; LiteLLM (2026-09) has its fields in the event."""
+    return mapping(event, "interaction") or event
+
+
 def resource_steps(resource: Fields) -> list[Fields]:
     """
     Return the generated steps; 1.x `outputs` are steps of one block each.
