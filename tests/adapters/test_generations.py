@@ -600,6 +600,26 @@ def test_interactions_of_litellm(frames):
     )
 
 
+@pytest.mark.parametrize(("given", "made"), [("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens")])
+def test_an_interaction_of_ogx(given, made):
+    """
+    Its server (2026-09) has the fields of the interaction, and the type of a content, beside the type of the event.
+
+    Its counts have the names of the Responses API; those of Chat Completions are in Google's manual (2026-05).
+    """
+    frames = [
+        {"event_type": "interaction.start", "id": "v1", "status": "in_progress"},
+        {"event_type": "content.start", "index": 0, "type": "text"},
+        {"event_type": "content.delta", "index": 0, "delta": text("Hello")},
+        {"event_type": "content.stop", "index": 0},
+        {"event_type": "interaction.complete", "id": "v1", "status": "completed", "usage": {given: 10, made: 3}},
+    ]
+    [found] = fold(events(stream(*frames))).messages
+
+    assert ("Hello", "completed") == (found.text, found.raw_finish_reason)
+    assert ("v1", 10, 3) == (found.state["interaction_id"], found.usage.input_tokens, found.usage.output_tokens)
+
+
 def test_a_failed_interaction_of_litellm():
     """
     It has failed, with the error that is beside its status.

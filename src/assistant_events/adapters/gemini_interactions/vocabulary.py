@@ -90,10 +90,11 @@ _FINISH_REASONS: Final[dict[str, FinishReason]] = {
 
 USAGE: Final = UsageTable(
     # `total_tokens` is input + output + thought + tool use, the cached tokens are part of the input (all recordings).
+    # The second names are those of OGX, the third ones of Google's manual (2026-05).
     counts={
-        "input_tokens": "total_input_tokens",
+        "input_tokens": "total_input_tokens input_tokens prompt_tokens",
         "cache_read_tokens": "total_cached_tokens",
-        "output_tokens": "total_output_tokens",
+        "output_tokens": "total_output_tokens output_tokens completion_tokens",
         "reasoning_tokens": "total_thought_tokens",
     },
     apart={"input_tokens": ("total_tool_use_tokens",), "output_tokens": ("total_thought_tokens",)},
