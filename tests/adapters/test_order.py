@@ -3,6 +3,7 @@ Cases 42 to 59 of the wire reference: overlap, gaps, repetition; and what else a
 """
 
 import attrs
+import pytest
 
 from assistant_events.values import thaw
 
@@ -497,6 +498,30 @@ def test_a_missing_index_without_an_open_step():
     body = answer(*[{key: value for key, value in event.items() if key != "index"} for event in events])
 
     assert [*text_of("a"), *text_of("b", 1)] == inner(body)
+
+
+@pytest.mark.parametrize("place", [{}, {"index": 0}], ids=["without an index", "at one index"])
+def test_deltas_of_several_types_without_a_start(place):
+    """
+    A delta of another type begins a step: no text and no call is kept raw with what is before it.
+    """
+    call = delta("function_call", id="c1", name="f", arguments={"x": 1})
+    deltas = [summary("p"), signature("A="), text("He"), text("llo"), call]
+    found = message(stream(C(), *[{"event_type": "step.delta", "delta": each, **place} for each in deltas], K()))
+    thought, said, called = found.parts
+
+    assert ("p", "A=", "Hello", {"x": 1}) == (thought.text, thought.state["signature"], said.text, called.arguments)
+    assert all("deltas" not in part.state for part in found.parts)
+
+
+def test_a_text_behind_a_call_without_an_index():
+    """
+    It is text, and no unknown delta of the call.
+    """
+    call = delta("function_call", id="c1", name="f", arguments={"x": 1})
+    found = message(stream(C(), *[{"event_type": "content.delta", "delta": each} for each in (call, text("a"))], K()))
+
+    assert ({"x": 1}, "a") == (found.parts[0].arguments, found.parts[1].text)
 
 
 def test_an_index_that_is_no_integer():

@@ -322,9 +322,10 @@ class GeminiInteractionsDecoder(DecoderBase):
             latest = self._latest_open()
             index = self._next_index if latest is None else latest.index
         step = self._steps.get(index)
-        if step is not None and step.type == kind and not step.same_item(delta):
-            step.stop()  # 1.x: a whole call is one delta
+        if step is not None and _is_of_another(step, kind, delta, has_index=given is not None):
+            step.stop()
             step = None
+            index = self._next_index if given is None else index
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
@@ -391,3 +392,17 @@ class GeminiInteractionsDecoder(DecoderBase):
         if first.type == kind and (is_shifted or self._steps.get(index) is first):
             self.replay_begins()
             self._on_created(created)
+
+
+def _is_of_another(step: StepDecoder, kind: str, delta: Fields, *, has_index: bool) -> bool:
+    """
+    Return whether a delta is not of the step that is open: another whole call (1.x), or of another type of step.
+
+    With the index of a call or a result it belongs there, whatever its type.
+    """
+    if step.type == kind:
+        return not step.same_item(delta)
+    own = vocabulary.step_of_delta(kind)
+    begins_step = own in _ONE_AT_A_TIME or own == kind  # arguments alone do not
+    is_free = not has_index or step.type in _ONE_AT_A_TIME
+    return is_free and begins_step and own != step.type and vocabulary.is_known(own)
