@@ -6,13 +6,16 @@ import asyncio
 import json
 import os
 from contextlib import AsyncExitStack
+from functools import partial
 from random import Random
 
+import attrs
 import httpx2
 import pytest
 
 from assistant_events import Awaits
 from assistant_events.adapters import dialect_names, load_dialect
+from assistant_events.adapters.gemini_generate_content import NO_SIGNATURE
 from assistant_events.clients import load_client
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
@@ -118,3 +121,40 @@ def test_every_provider_takes_the_conversation(seed):
         options = {"mode": "full"} if name in ("gemini-interactions", "openai-responses") else {}
         sent = json.dumps(load_dialect(name).encoder(transcript, body, **options).body)
         assert [] == [text for text in texts if text not in sent]
+
+
+async def move_inside(target):
+    """
+    Return the transcript of a turn whose first step is of another provider, with a call; the last one is of *target*.
+    """
+    source = "openai-chat" if target != "openai-chat" else "openai-responses"
+    steps = {source: {"calls": [{"name": "rain", "arguments": {}}]}, target: {"text": "Sunny."}}
+    async with AsyncExitStack() as opened:
+        session = await Session.open(MemoryStore(), "s1")
+        await session.prompt("Rain?")
+        for name, step in steps.items():
+            fixtures = {"version": 1, "fixtures": [{"match": {}, "answers": [step]}]}
+            provider = await opened.enter_async_context(mock_provider(fixtures, dialect=name))
+            http = await opened.enter_async_context(httpx2.AsyncClient(transport=provider.transport()))
+            client = load_client(name)("key-of-a-test", http=http, base_url="http://mock")
+            if name == "gemini-generate-content":
+                policy = attrs.evolve(client.dialect.policy, lost_signature=NO_SIGNATURE)
+                encoder = partial(client.dialect.encoder, policy=policy)
+                client.dialect = attrs.evolve(client.dialect, encoder=encoder, policy=policy)
+            await opened.enter_async_context(client)
+            async with session.respond(client, BODIES[name] | MORE.get(name, {})) as events:
+                async for _ in events:
+                    pass
+            for call in session.transcript.last_answer.pending_tool_calls:
+                await session.append(call.succeed("no"))
+        return session.transcript
+
+
+@pytest.mark.parametrize("target", dialect_names())
+def test_a_turn_moves_in_its_middle(target):
+    """
+    Another provider continues from the results, with its thinking on, as the documentation of its dialect describes.
+    """
+    last = asyncio.run(move_inside(target)).last
+
+    assert (None, "Sunny.") == (last.error, last.text)
