@@ -68,6 +68,12 @@ def error_object(error: ErrorInfo) -> dict[str, Any]:
     return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
 
 
+def argument_piece(call: Fields) -> str | None:
+    """Return a piece of the text of arguments, which new-api and LiteLLM (2025) send as an argument; else `None`."""
+    args = mapping(call, "args")
+    return next((string(args, key) for key in ("arguments", "partial") if args.keys() == {key}), None)
+
+
 def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
     """Return the word of an enum, of which there may be the number; `None` for its default."""
     number, word = integer(fields, key), string(fields, key)
@@ -76,7 +82,7 @@ def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
     return None if word is None or word.endswith("_UNSPECIFIED") else word
 
 
-__all__ = ["CODES", "ERRORS", "enum_word", "error_object", "results_of_client", "retry_delay_s"]
+__all__ = ["CODES", "ERRORS", "argument_piece", "enum_word", "error_object", "results_of_client", "retry_delay_s"]
 
 
 _OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")

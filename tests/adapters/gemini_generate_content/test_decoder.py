@@ -386,6 +386,21 @@ def test_arguments_in_the_part_behind_a_call(parts):
     assert ["called"] * 3 == [str(each.status) for each in found.parts]
 
 
+@pytest.mark.parametrize("key", ["arguments", "partial"])
+def test_pieces_of_arguments_as_an_argument(key):
+    """
+    So new-api and LiteLLM (2025) sent those of Chat Completions, in parts with an empty name.
+    """
+
+    def piece(text):
+        return F("", {key: text})
+
+    found = message(answer(F("f", {}), piece('{"x"'), piece(": 1}"), F("g", {}), piece('{"y": [')))
+
+    assert ["f", "g"] == [each.name for each in found.parts]
+    assert ({"x": 1}, "invalid-input") == (found.parts[0].arguments, found.parts[1].error.kind)
+
+
 def test_a_call_without_arguments_before_a_limit():
     """
     It is whole, whatever ends the answer behind it.

@@ -15,7 +15,7 @@ from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
-from assistant_events.adapters.google_rpc import camel_keys, enum_word, results_of_client
+from assistant_events.adapters.google_rpc import argument_piece, camel_keys, enum_word, results_of_client
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
@@ -149,7 +149,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         alone = event if len(parts) == 1 else None  # what other parts of a chunk end or sign is not continued
         for part in parts:
             self._on_part({key: each for key, each in others(part).items() if each != "" or key == "text"}, alone)
-        self._reason = words.reason_of(candidate) or self._reason
+        self._reason = enum_word(candidate, "finishReason", words.REASONS) or self._reason
 
     def _finish(self) -> None:
         self.ensure_started()
@@ -268,12 +268,17 @@ class GeminiGenerateContentDecoder(DecoderBase):
         """End a call without arguments: gateways send them in the part behind it (unify-chat-provider#48)."""
         last = next(reversed(self._open_calls), None)
         if last is not None and self._open_calls[last][1].keys().isdisjoint(_GROWING):
-            self.recorder.end_tool_input(key=self._open_calls.pop(last)[0], input={})
+            key, first, _ = self._open_calls.pop(last)
+            self.recorder.end_tool_input(key=key, input=None if string(first, "args") else {})
 
     def _on_arguments(self, address: str | int, fields: Fields, state: dict[str, Any]) -> None:
         """Add to the arguments of a call that is open: only its first part has its name."""
         key, first, arguments = self._open_calls[address]
-        self._open_calls[address] = key, merged(first, fields), arguments
+        piece = argument_piece(fields) if first.keys().isdisjoint(_GROWING) else None
+        self._open_calls[address] = key, merged(first, {"args": piece} if piece else fields), arguments
+        if piece:
+            self.recorder.tool_input(None, None, piece, key=key)
+            return
         for argument in mappings(fields, "partialArgs"):
             delta = arguments.add_argument(argument)
             if delta is None:

@@ -37,7 +37,7 @@ FAILURES: Final = by_word(
 )
 """Finish reasons of candidates that failed, and the kind of the error."""
 
-_REASONS: Final = (
+REASONS: Final = (
     *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "LANGUAGE", "BLOCKLIST"),
     *("PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY", "UNEXPECTED_TOOL_CALL"),
 )
@@ -107,11 +107,6 @@ OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_fee
 """Fields of a chunk that the official client has dumped in snake_case."""
 
 _WORD: Final = re.compile(r"[A-Z0-9_]+")
-
-
-def reason_of(candidate: Fields) -> str | None:
-    """Return the finish reason of a candidate; `None` when it has none."""
-    return google_rpc.enum_word(candidate, "finishReason", _REASONS)
 
 
 def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
