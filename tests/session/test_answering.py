@@ -168,6 +168,22 @@ def test_two_sessions_answer_one_prompt(open_session, store):
     assert other.transcript == session.transcript
 
 
+def test_an_answer_of_another_writer_that_was_rewound(open_session, store):
+    """
+    Its prompt may be asked with another request by now: the stream ends without an exception, and its run is stopped.
+    """
+    session, other = open_session(store), open_session(store)
+    session.prompt("hi", message_id="u1")
+    loser = Provider(HELLO)
+    with other.respond(loser, {}, message_id="a2") as late:
+        list(each(session.respond(Provider(HELLO), {}, message_id="a1")))
+        session.regenerate("a1")
+        assert [] == list(late)
+
+    assert ["a2"] == loser.stopped
+    assert ["u1"] == [message.id for message in open_session(store).transcript]
+
+
 def test_respond_asks_with_what_others_have_written(open_session, store):
     """
     Records of other writers are read before the request is made.

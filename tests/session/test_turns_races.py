@@ -461,6 +461,55 @@ def test_a_stop_and_the_next_prompt_at_once(then, doing):
     run(main())
 
 
+@pytest.mark.parametrize("chunks", [(), (line(say="Hel"),)], ids=["before the first byte", "in its text"])
+def test_a_silent_answer_that_is_stopped_and_regenerated_at_once(chunks):
+    """
+    The rewind removes what the stop has left in the transcript; the model is asked again all the same.
+    """
+
+    async def main():
+        store, client = MemoryStore(), SlowProvider(silent(*chunks), HELLO)
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi", message_id="u1")
+            turns.start(session)
+            await until(lambda: client.requests and (not chunks or session.transcript.last.text == "Hel"))
+            other = await Session.open(store, "s1")
+            await other.stop()
+            await other.regenerate(other.transcript.last.id)
+            await turns.run(session)
+
+            assert (["u1", "Hello"], 2) == (
+                [session.transcript.messages[0].id, session.transcript.messages[1].text],
+                len(client.requests),
+            )
+            assert "step.failed" in types(store)
+
+    run(main())
+
+
+def test_a_silent_answer_that_is_regenerated():
+    """
+    Its stream gives nothing that could end it, so the move is cancelled, and the model is asked again.
+    """
+
+    async def main():
+        store, client = MemoryStore(), SlowProvider(silent(line(say="Hel")), HELLO)
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            turns.start(session)
+            await until(lambda: session.transcript.last.text == "Hel")
+            other = await Session.open(store, "s1")
+            await other.regenerate(other.transcript.last.id)
+            await turns.run(session)
+
+            assert ("Hello", 2) == (session.transcript.last.text, len(client.requests))
+            assert "history.rewound" in types(store)
+
+    run(main())
+
+
 def test_a_stop_of_a_run_that_is_resumed():
     """
     A silent run that this process took up ends at the next look at the log, and at the provider.

@@ -336,8 +336,9 @@ class StreamReceiver:
                 self._contested = True
 
     def _is_rewound(self) -> bool:
-        """Return whether the answer is rewound, or before it has begun the message that it comes after."""
-        names = self.message_ids if self._has_begun else {*self.message_ids, self.source.after}
+        """Return whether the answer is rewound; before it has begun, also what it comes after, or one begun instead."""
+        rival = self._rival if self.sole else None
+        names = self.message_ids if self._has_begun else {*self.message_ids, self.source.after, rival}
         return not self._projection.transcript.rewound.isdisjoint(names)
 
 
@@ -364,6 +365,11 @@ class Receivers:
     def message_ids(self) -> set[str | None]:
         """Ids of the messages that are being received."""
         return {name for receiver in self._all if receiver.active for name in receiver.message_ids}
+
+    @property
+    def ended_by_others(self) -> bool:
+        """Whether another writer has ended an answer that is being received."""
+        return any(one.active and one.ended_by_others for one in self._all)
 
     @property
     def asked_for(self) -> str | None:

@@ -69,6 +69,11 @@ class Session(Core[EventStream]):
         """The worker that the session was opened for; `None` without one."""
         return self._worker
 
+    @property
+    def ended_by_others(self) -> bool:
+        """Whether another writer has ended an answer that is received here; while its provider is silent, so is it."""
+        return self._receivers.ended_by_others
+
     @asynccontextmanager
     async def claimed(self) -> AsyncGenerator[None]:
         """

@@ -419,6 +419,8 @@ class Turns:
                 except StoreError as error:  # the move itself may not need the store now
                     _log.warning("session %r: the log cannot be read: %s", session.session_id, error_text(error))
                 later = since_its_end(before, session.transcript)
+                if later is None and session.ended_by_others and not task.done():  # its stream may wait for ever
+                    later = ()
             if later and isinstance(later[-1], AssistantMessage):  # the move has begun to answer all the same
                 await session.stop(self._client)
         finally:
