@@ -360,6 +360,37 @@ def test_regenerate():
     run(main())
 
 
+class RacingStore(MemoryStore):
+    """
+    A store in which the result of a call comes just before the rewind of its answer.
+    """
+
+    def append(self, session_id, events, **more):
+        events = list(events)
+        if any(event.type == "history.rewound" for event in events):
+            for call in fold(self.read(session_id)).pending_tool_calls:
+                super().append(session_id, [call.succeed("here")])
+        return super().append(session_id, events, **more)
+
+
+def test_regenerate_an_answer_that_is_written_meanwhile():
+    """
+    What the answer itself appends does not refuse it: it is replaced all the same.
+    """
+
+    async def main():
+        async with chat(LOCATES, HELLO, store=RacingStore(), of_browser=("locate",)) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            named = await waiting(app, lambda call: True)
+            answer = await app.ada.post("/sessions/s1/regenerate", {"message_id": named["message_id"]})
+            await until(lambda: texts(app) == ["Hi", "Hello"])
+
+            assert 202 == answer.status
+            assert "tool.success" in [record.event.type for record in app.store.read("s1")]
+
+    run(main())
+
+
 def test_the_next_prompt_leaves_calls_behind():
     """
     With `abandon_calls` a prompt fails the calls that wait, so that the model answers it.

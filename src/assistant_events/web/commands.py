@@ -59,7 +59,7 @@ def commands(turns: Turns) -> dict[str, Command]:
         return await session.edit(fields["message_id"], content, new_message_id=fields.get("new_message_id"))
 
     async def regenerate(session: Session, fields: Fields) -> object:
-        return await session.regenerate(fields["message_id"])
+        return await _regenerate(session, fields["message_id"])
 
     async def stop(session: Session, _: Fields) -> object:
         return await turns.stop(session)
@@ -94,6 +94,14 @@ def commands(turns: Turns) -> dict[str, Command]:
 def _content(prompt: str | list[Any]) -> str | tuple[Content, ...]:
     # Any: plain JSON.
     return prompt if isinstance(prompt, str) else tuple([structure(each, Content) for each in prompt])
+
+
+async def _regenerate(session: Session, message_id: str) -> object:
+    while True:
+        try:
+            return await session.regenerate(message_id)
+        except ConflictError:
+            continue  # the answer has been written meanwhile, also by its own turn; it is replaced all the same
 
 
 def _is_asked(call: ToolPart) -> bool:
