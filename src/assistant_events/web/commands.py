@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -20,6 +21,9 @@ Fields: TypeAlias = dict[str, Any]  # Any: plain JSON.
 _NO_FIELDS: Final[Mapping[str, tuple[type, ...]]] = {}
 
 _TYPES: Final[dict[type, str]] = {str: "a string", list: "an array", bool: "true or false", object: "any JSON"}
+
+_TRIES: Final = 20
+"""How often a rewind is tried while the answer that it removes is written."""
 
 
 @attrs.frozen
@@ -97,11 +101,10 @@ def _content(prompt: str | list[Any]) -> str | tuple[Content, ...]:
 
 
 async def _regenerate(session: Session, message_id: str) -> object:
-    while True:
-        try:
+    for _ in range(_TRIES):
+        with suppress(ConflictError):  # its own turn has written the answer meanwhile: it is replaced all the same
             return await session.regenerate(message_id)
-        except ConflictError:
-            continue  # the answer has been written meanwhile, also by its own turn; it is replaced all the same
+    return await session.regenerate(message_id)
 
 
 def _is_asked(call: ToolPart) -> bool:
