@@ -111,7 +111,7 @@ ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them is not sent; the later one is."
 """Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
 
-ASKED_AGAIN: Final = "The answer was cut and is asked for again: Claude refuses a request that ends with one."
+ASKED_AGAIN: Final = "The answer has no end and is asked for again: Claude refuses a request that ends with one."
 """
 “The conversation must end with a user message”, “final assistant content cannot end with trailing whitespace”
 (hermes-agent#101401, claude-code#52433, 2026); a text before the thought of the next answer (claude-code#20705).
@@ -122,7 +122,9 @@ def refused_parts(
     encoder: EncoderBase, message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]]
 ) -> dict[int, str]:
     """
-    Return the places of what Claude refuses for what is not sent behind it, and why: thoughts, all of a cut answer.
+    Return the places of what Claude refuses for what is not sent behind it, and why.
+
+    These are thoughts, and all of an answer without an end.
 
     Args:
         encoder: Has the conversation: an answer that was paused may end with a thought, if another continues it.
@@ -136,7 +138,7 @@ def refused_parts(
     latest: int | None = None
     places = {id(message.parts[place]): place for place, _ in sent}
     whole = attrs.evolve(message, parts=tuple([message.parts[place] for place, _ in sent]))
-    if message.status is not msg.MessageStatus.COMPLETED and _is_continued(encoder, whole):
+    if _has_no_end(encoder, message) and _is_continued(encoder, whole):
         return dict.fromkeys(places.values(), ASKED_AGAIN)
     for item in items_of(whole, "i", block_kind, "result"):
         if item.kind == "reasoning":
@@ -151,6 +153,15 @@ def refused_parts(
     if ending and not (is_paused and _is_continued(encoder, whole)):
         refused |= dict.fromkeys(ending, ENDS_WITH_THOUGHT)
     return refused
+
+
+def _has_no_end(encoder: EncoderBase, message: msg.AssistantMessage) -> bool:
+    """Return whether an answer was cut, or was paused by a service that is not asked, which alone can continue it."""
+    if message.status is not msg.MessageStatus.COMPLETED:
+        return True
+    origin, target = message.origin, encoder.target
+    is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
+    return message.finish_reason is FinishReason.PAUSE and is_elsewhere
 
 
 def _is_continued(encoder: EncoderBase, message: msg.AssistantMessage) -> bool:

@@ -1387,3 +1387,17 @@ def test_a_text_behind_a_call_of_another_model(name, expected):
 
     assert expected == [each.get("type") or next(iter(each)) for each in blocks]
     assert ["a", "b"] == [each["text"] for each in blocks[:2]]
+
+
+@pytest.mark.parametrize("name", ["anthropic-messages", "bedrock-converse"])
+def test_a_pause_of_another_service(name):
+    """
+    Only the service that has paused an answer continues it; another one is asked for the whole.
+    """
+    search = tool(1, "srvtoolu_1", "web_search", "{}", "server_tool_use")
+    paused = message(answer(*text(0, "I search "), *search, stop_reason="pause_turn"))
+    body = {"model": f"anthropic.{MODEL}", "max_tokens": 9}
+    request = load_dialect(name).encoder([USER, paused], body, provider="bedrock")
+
+    assert ["user"] == [each["role"] for each in request.body["messages"]]
+    assert "has no end" in str(request.drops[1])
