@@ -111,7 +111,7 @@ ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them is not sent; the later one is."
 """Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
 
-ASKED_AGAIN: Final = "The answer has no end and is asked for again: Claude refuses a request that ends with one."
+ASKED_AGAIN: Final = "The answer has no end and is asked for again: services refuse a request that ends with one."
 """
 “The conversation must end with a user message”, “final assistant content cannot end with trailing whitespace”
 (hermes-agent#101401, claude-code#52433, 2026); a text before the thought of the next answer (claude-code#20705).
@@ -119,12 +119,12 @@ ASKED_AGAIN: Final = "The answer has no end and is asked for again: Claude refus
 
 
 def refused_parts(
-    encoder: EncoderBase, message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]]
+    encoder: EncoderBase, message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]], *, is_claude: bool
 ) -> dict[int, str]:
     """
-    Return the places of what Claude refuses for what is not sent behind it, and why.
+    Return the places of what is refused for what is not sent behind it, and why.
 
-    These are thoughts, and all of an answer without an end.
+    These are all of an answer without an end, and for Claude thoughts.
 
     Args:
         encoder: Has the conversation: an answer that was paused may end with a thought, if another continues it.
@@ -132,6 +132,8 @@ def refused_parts(
         message: The answer.
 
         sent: Its parts that have a block in the request, with their places.
+
+        is_claude: Whether Claude is asked, and not a server that imitates it or another model.
     """
     refused: dict[int, str] = {}
     ending: list[int] = []  # thoughts with no other block behind them
@@ -140,6 +142,8 @@ def refused_parts(
     whole = attrs.evolve(message, parts=tuple([message.parts[place] for place, _ in sent]))
     if _has_no_end(encoder, message) and _is_continued(encoder, whole):
         return dict.fromkeys(places.values(), ASKED_AGAIN)
+    if not is_claude:
+        return refused
     for item in items_of(whole, "i", block_kind, "result"):
         if item.kind == "reasoning":
             before, latest = latest, number_of(item.parts[0].state, "i")

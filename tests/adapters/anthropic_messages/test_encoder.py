@@ -1401,3 +1401,13 @@ def test_a_pause_of_another_service(name):
 
     assert ["user"] == [each["role"] for each in request.body["messages"]]
     assert "has no end" in str(request.drops[1])
+
+
+def test_an_answer_that_a_gateway_has_cut():
+    """
+    A server between asks Claude as well; its name is another one.
+    """
+    cut = message(SO_FAR, provider="litellm")
+    request = DIALECT.encoder([USER, cut], {"model": MODEL, "max_tokens": 9}, provider="litellm")
+
+    assert [ASKED] == request.body["messages"]

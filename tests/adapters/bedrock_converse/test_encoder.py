@@ -578,12 +578,13 @@ def test_a_redacted_thought_of_other_bytes():
     assert {"type": "redacted_thinking", "data": "/////w=="} == request.body["messages"][1]["content"][0]
 
 
+@pytest.mark.parametrize("model", [MODEL, "mistral.mistral-large-2402-v1:0"])
 @pytest.mark.parametrize(("behind", "expected"), [([], ["user"]), ([NEXT], ["user", "assistant", "user"])])
-def test_an_answer_that_was_cut(behind, expected):
+def test_an_answer_that_was_cut(behind, expected, model):
     """
-    It is asked for again: Claude refuses a request that ends with an answer.
+    It is asked for again: Claude and others refuse a request that ends with an answer.
     """
-    messages, drops = encoded(USER, own(answer(T(0, "Let me "))[:-40]), *behind)
+    messages, drops = encoded(USER, own(answer(T(0, "Let me "))[:-40]), *behind, model=model)
 
     assert expected == [each["role"] for each in messages]
     assert (not behind) is bool(drops)

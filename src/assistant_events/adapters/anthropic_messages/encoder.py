@@ -126,7 +126,7 @@ class AnthropicMessagesEncoder(EncoderBase):
         """Return the texts of a message of blanks, which is refused, and what a replaced model has left behind."""
         replaced: dict[int, DropReason | str] = dict.fromkeys(_replaced(parts), words.REPLACED.message)
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
-        replaced |= refused_parts(self, message, sent) if self._policy.signs(self.target) else {}
+        replaced |= refused_parts(self, message, sent, is_claude=self._policy.signs(self.target))
         sent = [each for each in sent if each[0] not in replaced]
         is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
         return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}

@@ -118,12 +118,11 @@ class BedrockConverseEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return what Claude refuses of an answer for what is not sent behind it."""
-        if not _MAY_BE_CLAUDE.search(self.model_of(self.body)):
-            return {}
+        """Return what is refused of an answer for what is not sent behind it."""
+        is_claude = _MAY_BE_CLAUDE.search(self.model_of(self.body)) is not None
         refused = self.refused_calls(message, parts)
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return refused_parts(self, message, sent)
+        return refused_parts(self, message, sent, is_claude=is_claude)
 
     @property
     def _has_tools(self) -> bool:
