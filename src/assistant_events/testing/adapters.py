@@ -27,11 +27,13 @@ from assistant_events.testing import (
     conversations,
     exactness,
     foreign,
+    meanings,
+    pairs,
     round_trips,
     variations,
 )
 from assistant_events.testing.mutations import mutated
-from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame, require
+from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame, has_as_much, require
 from assistant_events.values import FinishReason
 
 _Request: TypeAlias = Mapping[str, Any]
@@ -97,6 +99,10 @@ def check_adapter(
       emitter's stream and the document are read as the same answer, with its sources, results and details, and the
       document of a cut answer as one that failed; histories of other providers, strange documents and HTTP errors never
       raise.
+    - A string of state is beside the text or the call of its own part, in requests, streams and documents, and a result
+      that the provider brings is that of the call with its id; two calls may have the same id.
+    - Words that most wires have for ends, codes of errors and counts mean here what they mean there; an error that may
+      pass can be retried; results, names and ids of calls arrive as written, whatever is in them.
     - State is kept without a text beside it, and when the stream is cut behind it; a piece with the number of an item
       adds to that item alone; a text streams as it comes, once. An answer means the same with nulls and unset flags,
       with two frames in one, with parsed events in place of bytes, and with a word of tomorrow for its end.
@@ -136,10 +142,11 @@ def check_adapter(
     )
     _check_each(trials, _CHECKS)
     conservation.check_nothing_shared(trials)
-    _check_each(trials if any(map(exactness.mixes_items, trials)) else (), [exactness.check_interleaving])
     _check_each(trials, _FURTHER_CHECKS)
+    _check_each(trials if any(map(exactness.mixes_items, trials)) else (), [exactness.check_interleaving])
     _check_each(trials if variations.has_words(trials) else (), [variations.check_words])
     conversations.check_conversation(dialect, request)
+    _check_each(trials, pairs.CHECKS)
     foreign.check_foreign_histories(dialect, request)
     foreign.check_foreign_streams(dialect)
     conversations.check_order_in_answer(dialect, request)
@@ -480,7 +487,7 @@ class Trial(Sample):
             assert isinstance(message, msg.AssistantMessage)
             parts = [part for kept in _same(after, message.id) for part in kept.parts]
             require(
-                len(parts) >= len(message.parts) and all(map(_says_as_much, message.parts, parts)),
+                len(parts) >= len(message.parts) and all(map(has_as_much, message.parts, parts)),
                 f"{self.name}{where}: what came before the cut is not kept",
             )
 
@@ -516,6 +523,7 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     conservation.check_places,
     conservation.check_citations,
     conservation.check_failures,
+    *meanings.CHECKS,
     conservation.check_known_frames,
     exactness.check_texts,
     exactness.check_early_ends,
@@ -531,6 +539,9 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
 
 _FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     variations.check_parsed,
+    exactness.check_names,
+    exactness.check_outputs,
+    exactness.check_halves,
     exactness.check_sent_texts,
     exactness.check_items,
     exactness.check_objects,
@@ -573,23 +584,3 @@ def _is_ours(message_id: str) -> bool:
 
 def _messages(events: Iterable[Event]) -> list[msg.AssistantMessage]:
     return [message for message in fold(events).messages if isinstance(message, msg.AssistantMessage)]
-
-
-def _says_as_much(before: msg.Part, after: msg.Part) -> bool:
-    """Return whether a part is still there, with at least its content."""
-    if type(before) is not type(after):
-        return False
-    if isinstance(before, msg.OpaquePart):
-        return before == after
-    if isinstance(before, msg.ToolPart):
-        assert isinstance(after, msg.ToolPart)
-        return (before.call_id, before.name) == (after.call_id, after.name) and (
-            after.raw_input.startswith(before.raw_input) or before.status is not before.status.STREAMING
-        )
-    if isinstance(before, msg.MediaPart):
-        assert isinstance(after, msg.MediaPart)
-        return (after.data or b"").startswith(before.data or b"") and before.uri in (None, after.uri)
-    assert not isinstance(after, (msg.OpaquePart, msg.ToolPart, msg.MediaPart))
-    if before.status is msg.PartStatus.COMPLETED:
-        return before == after
-    return after.text.startswith(before.text)

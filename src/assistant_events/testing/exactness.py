@@ -7,6 +7,7 @@ No expected results are needed: a stream is changed or ended early, and its even
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
@@ -37,12 +38,22 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import thaw
+from assistant_events.values import MediaContent, TextContent, thaw
 
 _PLAIN: Final = "Zzyxw"
-_ODD: Final = '  \u00e9\U0001f600\r\n<b>"\\  x\t  '
+_ODD: Final = '  \u00e9e\u0301\U0001f600\u200d\u2028\ufeff\x1b\r\n<b>&amp;"\\  x\t  \n'
 _BLANK: Final = "\n  "
 """A text of one word, one with everything that may be taken away, joined or escaped, and one of blanks."""
+
+_LONG: Final = _ODD + "long " * 2000
+"""A text that a service may bring, longer than most logs show."""
+
+_WORD: Final = re.compile("[a-z_]*|.{0,2}", re.DOTALL)
+"""A word of the wire, or one that occurs in others by chance."""
+
+_NAME: Final = "functions.Zz_Check-1"
+_IDENT: Final = "functions.Zz_Check:1"
+"""A name and an id of a call with all that may be taken away of one."""
 
 _INPUT: Final = '{ "b" : 1.50, "a":"\\u00e9\\/", "n":12345678901234567890,"l":[ ] }'
 """An input of a call that no writer of JSON would write."""
@@ -95,6 +106,30 @@ def check_texts(sample: Sample) -> None:
                 f"{sample.name}: with {word!r} in {'.'.join(path)} of the frame at byte {frame.start} the deltas are "
                 f"{streamed!r:.200}",
             )
+
+
+def check_halves(sample: Sample) -> None:
+    """Send the halves of a pair of surrogates in two frames, as servers do that cut UTF-16: the text has the sign."""
+    decoder = sample.decoder()
+    if decoder.framing.checksums or decoder.delta_frames.unique:
+        return
+    for at, path, text in _streamed_texts(sample):
+        plain = _with_text(sample, at, text, _PLAIN)
+        frames = plain.payloads
+        if any(_PLAIN in each for _, payload in frames[at + 1 :] for each in strings(payload)):
+            continue  # other frames repeat it
+        name, payload = frames[at]
+        doubled = sample.rewritten([*frames[: at + 1], (name, payload), *frames[at + 1 :]])
+        if [each for each in _texts(doubled).values() if _PLAIN * 2 in each] == []:
+            continue  # the frame is more than a piece of the text
+        halves = doubled.body.replace(_PLAIN.encode(), rb"\ud83d", 1).replace(_PLAIN.encode(), rb"\ude00", 1)
+        found = _texts(Sample(sample.dialect, sample.name, halves, request=sample.request))
+        expected = {place: each.replace(_PLAIN * 2, "\U0001f600") for place, each in _texts(doubled).items()}
+        require(
+            found == expected,
+            f"{sample.name}: with the halves of a pair of surrogates as {'.'.join(path)} of two frames at byte "
+            f"{sample.frames[at].start} the texts are {list(found.values())!r:.200}",
+        )
 
 
 def check_sent_texts(sample: Sample) -> None:
@@ -167,13 +202,62 @@ def check_objects(sample: Sample) -> None:
             where = f"{sample.name}: call {call.call_id!r} with the input {_OBJECT}"
             found = [thaw(each.input) for each in same]
             require(found == [_OBJECT], f"{where} is read as {found}")
-            for place, document in _documents(changed):
+            for place, document in documents_of(changed):
                 found_objects = [fields for _, fields in objects(document)]
                 require(
                     _OBJECT in found_objects or any(_reads_as(text, _OBJECT) for text in strings(document)),
                     f"{where} is not in {place}",
                 )
             return
+
+
+def check_outputs(sample: Sample) -> None:
+    """Put a long text with blanks and signs into the result of a tool of the provider: it arrives as it is."""
+    found = [each for message in sample.answers for each in message.tool_calls if each.provider_executed]
+    for text in {text for call in found for text in texts_of_output(call) if not _WORD.fullmatch(text)}:
+        frames = [(name, replaced(payload, text, _LONG)) for name, payload in sample.payloads]
+        calls = [each for message in sample.rewritten(frames).answers for each in message.tool_calls]
+        if frames == sample.payloads or len(calls) != sum([len(message.tool_calls) for message in sample.answers]):
+            continue  # a piece of the text was something else, too
+        texts = [each for call in calls for each in texts_of_output(call)]
+        marked = next((each for each in texts if _LONG.strip()[:20] in each or _LONG.strip()[-20:] in each), "")
+        require(
+            any(_LONG in each for each in texts),
+            f"{sample.name}: with a text of {len(_LONG)} characters that begins with {_LONG[:9]!r} and ends with "
+            f"{_LONG[-9:]!r} in place of {text!r:.60} the result has {len(marked)} characters: {marked[:9]!r}",
+        )
+
+
+def check_names(sample: Sample) -> None:
+    """Put another name, and another id, in place of those of a call of the app: it has them as they are."""
+    for message in sample.answers:
+        for at, call in enumerate(message.tool_calls):
+            changes = {} if call.provider_executed else {call.name: _NAME, _id_of(call): _IDENT}
+            for given, other in changes.items():
+                frames = [(name, replaced(payload, given, other)) for name, payload in sample.payloads]
+                answers = [each for each in sample.rewritten(frames).answers if each.id == message.id]
+                calls = [each for one in answers for each in one.tool_calls]
+                if frames == sample.payloads or len(calls) != len(message.tool_calls):
+                    continue
+                what, found = ("name", calls[at].name) if other == _NAME else ("id", _id_of(calls[at]))
+                require(
+                    found in (given, other),  # the first for a call that is named by its type
+                    f"{sample.name}: call {call.call_id!r} with the {what} {other!r} has the {what} {found!r}",
+                )
+
+
+def _id_of(call: msg.ToolPart) -> str:
+    return str(call.state.get("id", call.call_id))
+
+
+def texts_of_output(call: msg.ToolPart) -> list[str]:
+    """Return the texts of a result, and the strings in its JSON."""
+    return [
+        text
+        for content in call.output
+        if not isinstance(content, MediaContent)
+        for text in strings(content.text if isinstance(content, TextContent) else thaw(content.value))
+    ]
 
 
 def mixes_items(sample: Sample) -> bool:
@@ -187,13 +271,17 @@ def check_interleaving(sample: Sample) -> None:
     runs = _runs(sample)
     expected = _calls(sample)
     begun = [len(_calls(_of(sample, runs[:at]))) for at in range(len(runs) + 1)] if len(runs) > 1 else []
-    for at, ((one, first), (other, second)) in enumerate(pairwise(runs)):
+    for at, ((one, _), (other, _)) in enumerate(pairwise(runs)):
         are_calls = begun[at] < begun[at + 1] < begun[at + 2]
+        end = next((to for to in range(at, len(runs)) if runs[to][0] not in (one, other)), len(runs))
+        first, second = (
+            [each for number, some in runs[at:end] if number == which for each in some] for which in (one, other)
+        )
         if min(one, other) < 0 or not are_calls or _have_reason([*first, *second]):
             continue
         half, middle = len(first) // 2, len(second) // 2
         mixed = [(one, first[:half]), (other, second[:middle]), (one, first[half:]), (other, second[middle:])]
-        calls = _calls(_of(sample, [*runs[:at], *mixed, *runs[at + 2 :]]))
+        calls = _calls(_of(sample, [*runs[:at], *mixed, *runs[end:]]))
         require(
             calls == expected,
             f"{sample.name}: with mixed frames of the items {one} and {other} the calls are {calls}, "
@@ -380,7 +468,7 @@ def _pieces_of_input(sample: Sample, whole: str) -> dict[int, dict[str, str]]:
 def _written(sample: Sample) -> Iterator[tuple[str, list[str]]]:
     """Yield the strings of the request after the sample, of its stream and of its document, by what they are of."""
     make = sample.dialect.emitter
-    for place, document in _documents(sample):
+    for place, document in documents_of(sample):
         yield place, strings(document)
     if make is not None:
         body = emitted(make(), sample.events, sample.name)
@@ -388,15 +476,17 @@ def _written(sample: Sample) -> Iterator[tuple[str, list[str]]]:
         yield "the emitter's stream", [text for frame in frames for text in strings(frame.document)]
 
 
-def _documents(sample: Sample) -> Iterator[tuple[str, object]]:
+def documents_of(sample: Sample) -> Iterator[tuple[str, object]]:
     """Yield the request after the sample, and its document, by what they are."""
     encode, write = sample.dialect.encoder, sample.dialect.emit_resource
     if encode is not None:
-        calls = [call for message in sample.answers for call in message.tool_calls]
+        body = app_body(sample)
+        own = Sample(sample.dialect, sample.name, sample.body, request=body)  # an answer of the model that is asked
+        calls = [call for message in own.answers for call in message.tool_calls]
         results = [call.succeed("x") for call in calls if not call.provider_executed and not call.settled]
-        events = [*prompt_events("u0"), *sample.events, *results]
-        provider = sample.answers[0].origin.provider
-        yield "the request", encode_twice(sample, encode, events, app_body(sample), provider=provider, mode="full").body
+        events = [*prompt_events("u0"), *own.events, *results]
+        provider = own.answers[0].origin.provider
+        yield "the request", encode_twice(sample, encode, events, body, provider=provider, mode="full").body
     if write is not None and len(sample.answers) == 1:
         yield "the document", write(sample.answers[0])
 

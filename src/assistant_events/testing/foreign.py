@@ -41,6 +41,13 @@ _SENTENCES: Final = [
 ] + [_SENTENCE.encode()]
 """Bodies of errors, in forms of which a service has one."""
 
+_WAITS: Final[tuple[Mapping[str, str], ...]] = (
+    {"retry-after": "7"},
+    {"retry-after": "Wed, 21 Oct 2026 07:28:07 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"},
+    *({"retry-after": text} for text in ("soon", "", "-1", "nan", "1e400", "7, 7", "Wed, 99 Oct 2026 07:28:07 GMT")),
+)
+"""Headers that ask for a pause of 7 seconds, in both forms of RFC 9110, and others that no service sends."""
+
 _DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
     {},
     {"error": None},
@@ -208,10 +215,20 @@ def check_http_error(dialect: Dialect) -> None:
         where = f"{dialect.name}: http_error({status}, {{}}, b'')"
         require(found.retryable is not True, f"{where} can be retried: the same request is refused again")
         require(found.status == status, f"{where} has the status {found.status}")
-    for status in (429, 503):
-        found = read(status, {"retry-after": "7"}, b"")
-        where = f'{dialect.name}: http_error({status}, {{"retry-after": "7"}}, b"")'
-        require(found.retry_after_s == 7, f"{where} may be retried after {found.retry_after_s} s, expected 7 s")
+    _check_waits(dialect)
+
+
+def _check_waits(dialect: Dialect) -> None:
+    """Read HTTP errors that may pass: they may be tried again, after the time that a header names."""
+    read = dialect.http_error
+    for status, headers in ((status, headers) for status in (408, 429, 503, 504, 529) for headers in _WAITS):
+        where = f'{dialect.name}: http_error({status}, {json.dumps(headers)}, b"")'
+        try:
+            found = read(status, headers, b"")
+        except Exception as failure:
+            raise AssertionError(f"{where} raised {failure!r}") from failure
+        expected = 7 if headers in _WAITS[:2] else found.retry_after_s
+        require(found.retry_after_s == expected, f"{where} may be retried after {found.retry_after_s} s, expected 7 s")
         require(found.retryable is True, f"{where} has retryable={found.retryable}, expected True")
 
 

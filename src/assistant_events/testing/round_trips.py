@@ -35,7 +35,7 @@ from assistant_events.testing.sample import (
 
 _MODEL: Final = "check-1"
 _MARK: Final = "output-of-this-call-{}-{}"
-_SPACED: Final = "  {}\n\t{} {}\n"
+_SPACED: Final = "  {}\r\n\t{} {}\n"
 """The text of a result, with blanks that have to be sent."""
 
 _OF_APP: Final = "a value of the app"
@@ -332,12 +332,17 @@ def _holders(value: object) -> Iterator[tuple[list[str], object]]:
     """Yield the objects of a body, outer ones first, each with the ids that it has itself."""
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, object]", value)
-        yield [each for key, each in fields.items() if _IDS.search(key) and isinstance(each, str)], fields
+        yield ids_in(fields), fields
         for each in fields.values():
             yield from _holders(each)
     elif isinstance(value, (list, tuple)):
         for each in cast("list[object]", value):
             yield from _holders(each)
+
+
+def ids_in(fields: Mapping[str, object]) -> list[str]:
+    """Return the ids that an object has itself."""
+    return [each for key, each in fields.items() if _IDS.search(key) and isinstance(each, str)]
 
 
 def _has(value: object, text: str) -> bool:
@@ -513,12 +518,18 @@ def _told(message: msg.AssistantMessage) -> dict[str, object]:
     return {
         "status": (message.status, None if message.error is None else message.error.kind),
         "kinds of parts": [part.type for part in message.parts if part.type != "opaque"],
+        "parts that were cut": [at for at, part in enumerate(message.parts) if _was_cut(part)],
         "text": message.text,
         "reasoning": message.reasoning,
         "calls": [(call.name, call.call_id, call.input or call.raw_input, call.status) for call in message.tool_calls],
         "finish reasons": message.finish_reason,
         "usage": message.usage,
     }
+
+
+def _was_cut(part: msg.Part) -> bool:
+    status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
+    return status is msg.PartStatus.INCOMPLETE
 
 
 def _check_alike(expected: Mapping[str, object], others: Mapping[str, object], where: str) -> None:

@@ -14,7 +14,15 @@ from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import JsonError
 from assistant_events.events import Event
-from assistant_events.messages import AssistantMessage, Part, Transcript
+from assistant_events.messages import (
+    AssistantMessage,
+    MediaPart,
+    OpaquePart,
+    Part,
+    PartStatus,
+    ToolPart,
+    Transcript,
+)
 from assistant_events.reducer import fold
 from assistant_events.testing.mutations import mutated
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
@@ -248,3 +256,23 @@ def opaque_strings(part: Any, shortest: int) -> Iterator[tuple[str, str]]:
     for state in (part.state, getattr(part, "result_state", NO_STATE)):
         for key, value in thaw(state).items():
             yield from [(key, text) for text in strings(value) if len(text) >= shortest and not _WORD.fullmatch(text)]
+
+
+def has_as_much(before: Part, after: Part) -> bool:
+    """Return whether a part is still there, with at least its content."""
+    if type(before) is not type(after):
+        return False
+    if isinstance(before, OpaquePart):
+        return before == after
+    if isinstance(before, ToolPart):
+        assert isinstance(after, ToolPart)
+        return (before.call_id, before.name) == (after.call_id, after.name) and (
+            after.raw_input.startswith(before.raw_input) or before.status is not before.status.STREAMING
+        )
+    if isinstance(before, MediaPart):
+        assert isinstance(after, MediaPart)
+        return (after.data or b"").startswith(before.data or b"") and before.uri in (None, after.uri)
+    assert not isinstance(after, (OpaquePart, ToolPart, MediaPart))
+    if before.status is PartStatus.COMPLETED:
+        return before == after
+    return after.text.startswith(before.text)

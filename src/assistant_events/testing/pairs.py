@@ -1,0 +1,189 @@
+"""What belongs together stays together: state and its own part, a result and its own call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from assistant_events import messages as msg
+from assistant_events.testing.exactness import documents_of, texts_of_output
+from assistant_events.testing.round_trips import emitted, ids_in
+from assistant_events.testing.sample import (
+    Place,
+    Sample,
+    named,
+    objects,
+    opaque_strings,
+    parts_of,
+    replaced,
+    require,
+    strings,
+)
+from assistant_events.testing.variations import with_long_state
+from assistant_events.values import thaw
+
+_SHORT: Final = 6
+"""Shorter texts occur in others by chance."""
+
+_OPAQUE: Final = 16
+"""Length from which on a string of state is looked for."""
+
+
+def check_state_beside(sample: Sample) -> None:
+    """Look where a string of state is in request and document: beside what its own part has, if beside any part."""
+    if len(parts_of(sample.transcript)) < 2:
+        return
+    sample = with_long_state(sample)
+    parts = parts_of(sample.transcript)
+    states = _own_states(parts)
+    if not states:
+        return
+    tokens = _tokens(parts)
+    documents = dict(documents_of(sample))
+    _check_apart(sample, documents, tokens, {*states.values()})
+    for where, document in documents.items():
+        found = [strings(fields) for _, fields in objects(document)]
+        for text, place in states.items():
+            holder = next((each for each in reversed(found) if text in each and _beside(each, tokens)), None)
+            if holder is None or place not in _beside(strings(document), tokens):
+                continue
+            beside = _beside(holder, tokens)
+            require(
+                place in beside,
+                f"{sample.name}: in {where} {text[:40]!r}, state of {named([place])}, is beside {named(beside)}",
+            )
+
+
+def _check_apart(
+    sample: Sample, documents: Mapping[str, object], tokens: Mapping[Place, Sequence[str]], signed: Collection[Place]
+) -> None:
+    """Check that texts with state are not joined with others in a request, where a document has them apart."""
+    joined = {
+        where: {place: each for text in strings(document) if len(each := _beside([text], tokens)) > 1 for place in each}
+        for where, document in documents.items()
+    }
+    for place in signed if len(documents) > 1 else ():
+        others = joined["the request"].get(place, [])
+        require(
+            not others or place in joined["the document"],
+            f"{sample.name}: in the request the texts of {named(others)} are one, and {named([place])} has state",
+        )
+
+
+def check_same_ids(sample: Sample) -> None:
+    """Give two calls of the app the same id, where their frames have different numbers: both are there, as before."""
+    number_in = sample.decoder().delta_frames.number_in
+    for message in sample.answers:
+        calls = [call for call in message.tool_calls if not call.provider_executed]
+        first, *others = [str(call.state.get("id", call.call_id)) for call in calls] or [""]
+        frames = [(name, replaced(payload, (*others, "")[0], first)) for name, payload in sample.payloads]
+        numbers = [
+            {number_in(frame.document or {}) for frame in sample.frames if ident in strings(frame.document)}
+            for ident in (first, *others[:1])
+        ]
+        if not others or not numbers[0].isdisjoint(numbers[1]) or frames == sample.payloads:
+            continue
+        answers = [each for each in sample.rewritten(frames).answers if each.id == message.id]
+        found = [
+            (each.name, each.raw_input) for one in answers for each in one.tool_calls if not each.provider_executed
+        ]
+        expected = [(call.name, call.raw_input) for call in calls]
+        require(
+            found == expected,
+            f"{sample.name}: with the id {first!r} for two calls the calls are {found!r:.200}, "
+            f"expected {expected!r:.200}",
+        )
+
+
+def check_written_state(sample: Sample) -> None:
+    """Write the answer with the emitter and read it: each string of state is in its own part again."""
+    make, sample = sample.dialect.emitter, with_long_state(sample)
+    states = _own_states(parts_of(sample.transcript))
+    if make is None or not states:
+        return
+    body = emitted(make(), sample.events, sample.name)
+    again = parts_of(Sample(sample.dialect, sample.name, body, request=sample.request).transcript)
+    for text, place in states.items():
+        holders = [each for each, part in again.items() if text in strings(thaw(part.state))]
+        require(
+            holders == [place] or (len(holders) == 1 and len(again) != len(parts_of(sample.transcript))),
+            f"{sample.name}, written by the emitter: {text[:40]!r}, state of {named([place])}, is in {named(holders)}; "
+            f"expected {named([place])} alone",
+        )
+
+
+def check_own_results(sample: Sample) -> None:
+    """Compare results that the provider brings with the ids beside them: each is that of the call with its id."""
+    calls = [call for message in sample.answers for call in message.tool_calls if call.provider_executed]
+    by_id: dict[str, list[msg.ToolPart]] = {}
+    for call in calls:
+        by_id.setdefault(str(call.state.get("id", call.call_id)), []).append(call)
+    outputs = {text for call in calls for text in _outputs(call)}
+    if len(by_id) < 2 or len(by_id) < len(calls):
+        return
+    for frame in sample.frames:
+        for _, fields in objects(frame.document):
+            for ident in ids_in(fields):
+                for call in by_id.get(ident, ()):
+                    own = {*_outputs(call), *strings(thaw(call.input or {})), call.raw_input}
+                    other = next((text for text in strings(fields) if text in outputs and text not in own), None)
+                    require(
+                        other is None,
+                        f"{sample.name}: {other!r:.60} of the frame at byte {frame.start} is beside the id {ident!r}, "
+                        "and in the result of another call",
+                    )
+
+
+# -- inside
+
+
+def _own_states(parts: Mapping[Place, msg.Part]) -> dict[str, Place]:
+    """Return the opaque strings of state that exactly one part has, each with its place."""
+    found: dict[str, list[Place]] = {}
+    for place, part in parts.items():
+        for key, text in opaque_strings(part, _OPAQUE):
+            if key != "id" and text in strings(thaw(part.state)):
+                found.setdefault(text, []).append(place)
+    everything = "\x00".join(text for part in parts.values() for _, text in opaque_strings(part, 1))
+    everything += "\x00".join(part.call_id for part in parts.values() if isinstance(part, msg.ToolPart))
+    return {text: places[0] for text, places in found.items() if len(places) == 1 == everything.count(text)}
+
+
+def _tokens(parts: Mapping[Place, msg.Part]) -> dict[Place, list[str]]:
+    """Return the texts of each part, or the id and the input of a call, that are in no other part."""
+    found = {place: [text for text in _texts(part) if len(text) >= _SHORT] for place, part in parts.items()}
+    return {
+        place: [
+            text
+            for text in texts
+            if not any(text in each for other, others in found.items() if other != place for each in others)
+        ]
+        for place, texts in found.items()
+    }
+
+
+def _texts(part: msg.Part) -> Iterator[str]:
+    if isinstance(part, msg.ToolPart):
+        yield str(part.state.get("id", part.call_id))
+        yield part.raw_input
+        yield from strings(thaw(part.input or {}))
+    elif isinstance(part, msg.TextPart | msg.ReasoningPart):
+        yield part.text
+
+
+def _beside(texts: Sequence[str], tokens: Mapping[Place, Sequence[str]]) -> list[Place]:
+    """Return the parts of which something is among *texts*."""
+    return [place for place, own in tokens.items() if any(token in text for token in own for text in texts)]
+
+
+def _outputs(call: msg.ToolPart) -> list[str]:
+    return [text for text in texts_of_output(call) if len(text) >= _SHORT]
+
+
+CHECKS: Final[tuple[Callable[[Sample], None], ...]] = (
+    check_own_results,
+    check_state_beside,
+    check_written_state,
+    check_same_ids,
+)
+"""What is tried on each stream."""
