@@ -43,11 +43,12 @@ def check_state_beside(sample: Sample) -> None:
     _check_apart(sample, documents, tokens, {*states.values()})
     for where, document in documents.items():
         found = [strings(fields) for _, fields in objects(document)]
+        own = _findable(tokens, document)
         for text, place in states.items():
-            holder = next((each for each in reversed(found) if text in each and _beside(each, tokens)), None)
-            if holder is None or place not in _beside(strings(document), tokens):
+            holder = next((each for each in reversed(found) if text in each and _beside(each, own)), None)
+            if holder is None or place not in _beside(strings(document), own):
                 continue
-            beside = _beside(holder, tokens)
+            beside = _beside(holder, own)
             require(
                 place in beside,
                 f"{sample.name}: in {where} {text[:40]!r}, state of {named([place])}, is beside {named(beside)}",
@@ -151,7 +152,7 @@ def _own_states(parts: Mapping[Place, msg.Part]) -> dict[str, Place]:
 
 def _tokens(parts: Mapping[Place, msg.Part]) -> dict[Place, list[str]]:
     """Return the texts of each part, or the id and the input of a call, that are in no other part."""
-    found = {place: [text for text in _texts(part) if len(text) >= _SHORT] for place, part in parts.items()}
+    found = {place: [text for text in _texts(part) if text] for place, part in parts.items()}
     return {
         place: [
             text
@@ -159,6 +160,14 @@ def _tokens(parts: Mapping[Place, msg.Part]) -> dict[Place, list[str]]:
             if not any(text in each for other, others in found.items() if other != place for each in others)
         ]
         for place, texts in found.items()
+    }
+
+
+def _findable(tokens: Mapping[Place, Sequence[str]], document: object) -> dict[Place, list[str]]:
+    """Return the texts that are found in a document by what they are: short ones that are there once."""
+    texts = strings(document)
+    return {
+        place: [each for each in own if len(each) >= _SHORT or texts.count(each) == 1] for place, own in tokens.items()
     }
 
 
@@ -173,7 +182,11 @@ def _texts(part: msg.Part) -> Iterator[str]:
 
 def _beside(texts: Sequence[str], tokens: Mapping[Place, Sequence[str]]) -> list[Place]:
     """Return the parts of which something is among *texts*."""
-    return [place for place, own in tokens.items() if any(token in text for token in own for text in texts)]
+    return [place for place, own in tokens.items() if any(_has(text, token) for token in own for text in texts)]
+
+
+def _has(text: str, token: str) -> bool:
+    return token == text or (len(token) >= _SHORT and token in text)
 
 
 def _outputs(call: msg.ToolPart) -> list[str]:
