@@ -55,6 +55,9 @@ _NAME: Final = "functions.Zz_Check-1"
 _IDENT: Final = "functions.Zz_Check:1"
 """A name and an id of a call with all that may be taken away of one."""
 
+_HALVES: Final = (rb"\ud83d", rb"\ude00")
+"""A pair of surrogates, as JSON escapes them."""
+
 _INPUT: Final = '{ "b" : 1.50, "a":"\\u00e9\\/", "n":12345678901234567890,"l":[ ] }'
 """An input of a call that no writer of JSON would write."""
 
@@ -122,14 +125,22 @@ def check_halves(sample: Sample) -> None:
         doubled = sample.rewritten([*frames[: at + 1], (name, payload), *frames[at + 1 :]])
         if [each for each in _texts(doubled).values() if _PLAIN * 2 in each] == []:
             continue  # the frame is more than a piece of the text
-        halves = doubled.body.replace(_PLAIN.encode(), rb"\ud83d", 1).replace(_PLAIN.encode(), rb"\ude00", 1)
-        found = _texts(Sample(sample.dialect, sample.name, halves, request=sample.request))
-        expected = {place: each.replace(_PLAIN * 2, "\U0001f600") for place, each in _texts(doubled).items()}
+        before = _texts(doubled)
+        letters, found = (_texts_with(doubled, *escapes) for escapes in ((rb"\u0041", rb"\u0042"), _HALVES))
+        if letters != {place: each.replace(_PLAIN * 2, "AB") for place, each in before.items()}:
+            continue  # escapes of JSON cannot be put into these frames
+        expected = {place: each.replace(_PLAIN * 2, "\U0001f600") for place, each in before.items()}
         require(
             found == expected,
             f"{sample.name}: with the halves of a pair of surrogates as {'.'.join(path)} of two frames at byte "
             f"{sample.frames[at].start} the texts are {list(found.values())!r:.200}",
         )
+
+
+def _texts_with(sample: Sample, first: bytes, second: bytes) -> dict[Place, str]:
+    """Return the texts with two escapes in place of two words."""
+    body = sample.body.replace(_PLAIN.encode(), first, 1).replace(_PLAIN.encode(), second, 1)
+    return _texts(Sample(sample.dialect, sample.name, body, request=sample.request))
 
 
 def check_sent_texts(sample: Sample) -> None:
