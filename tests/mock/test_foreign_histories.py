@@ -17,10 +17,16 @@ from tests.fuzz.seeds import samples
 IMAGE = MediaContent(media_type="image/png", data=b"x")
 REPORT = MediaContent(media_type="application/pdf", data=b"x")
 TOOLS = {"toolConfig": {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {}}}}]}}
+THINKING = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 
 TARGETS = {
     "Messages": ("anthropic-messages", {"model": "m", "max_tokens": 9}),
+    "Messages with thinking": ("anthropic-messages", {"model": "m", "max_tokens": 2048, **THINKING}),
     "Converse": ("bedrock-converse", {"modelId": "m", **TOOLS}),
+    "Claude on Converse with thinking": (
+        "bedrock-converse",
+        {"modelId": "anthropic.m", "additionalModelRequestFields": THINKING, **TOOLS},
+    ),
     "Converse without tools": ("bedrock-converse", {"modelId": "m"}),
     "Mistral on Converse": ("bedrock-converse", {"modelId": "mistral.m", **TOOLS}),
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
 from typing import Any, Final
 
 import attrs
@@ -13,8 +15,8 @@ from assistant_events import messages as msg
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
 from assistant_events.adapters.json_fields import base64_bytes, mapping, string
-from assistant_events.history import Platforms, Policy
-from assistant_events.values import FinishReason, Origin
+from assistant_events.history import DropReason, Platforms
+from assistant_events.values import FinishReason
 
 PLATFORMS: Final = Platforms(
     origins=frozenset(
@@ -39,15 +41,6 @@ Names of one model: `claude-sonnet-4-5-20250929`, `us.anthropic.claude-sonnet-4-
 an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/anthropic/models/`. Vertex names the
 newest of a model `claude-opus-4-6@default`; aliases of Anthropic are `claude-sonnet-4-0` and those with `-latest`.
 """
-
-
-def may_be_claude(policy: Policy, target: Origin) -> bool:
-    """
-    Return whether a request may reach Claude, which refuses most signs in ids of calls.
-
-    Other models get their ids as they came: LiteLLM has the signatures of Gemini in them, in base64 (litellm#16895).
-    """
-    return policy.signs(target) or "claude" in (target.model or "")
 
 
 def data_of(redacted: str) -> str:
@@ -79,32 +72,6 @@ def _without(state: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in state.items() if key != name}
 
 
-def blocks_of(
-    encoder: EncoderBase, message: msg.AssistantMessage, write_block: Callable[[BlockKind, Sequence[Any]], Item | None]
-) -> list[Item]:
-    """
-    Return the blocks of an answer; of one by another provider the texts before its first call of the app.
-
-    Claude refuses a text between a call and its result (mecatl#1465, with both orders tried; litellm#24361 for
-    Converse), where Gemini and GPT write some. What the provider itself has sent stays as it came.
-    """
-    blocks = content_blocks(message, "i", write_block)
-    if encoder.is_of_provider(message):
-        return blocks
-    first = next((at for at, block in enumerate(blocks) if _is_call(block)), len(blocks))
-    texts = [block for block in blocks[first:] if _is_text(block)]
-    return [*blocks[:first], *texts, *[block for block in blocks[first:] if not _is_text(block)]]
-
-
-def _is_call(block: Item) -> bool:
-    call = mapping(block, "toolUse")
-    return block.get("type") == "tool_use" or (bool(call) and "type" not in call)
-
-
-def _is_text(block: Item) -> bool:
-    return block.get("type", "text") == "text" and not block.keys().isdisjoint({"text", "citationsContent"})
-
-
 ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 """“The final block in an assistant message cannot be `thinking`” (forgecode#2107, hermes-agent#16921)."""
 
@@ -118,73 +85,154 @@ ASKED_AGAIN: Final = "The answer has no end and is asked for again: services ref
 """
 
 
-def refused_parts(
-    encoder: EncoderBase, message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]], *, is_claude: bool
-) -> dict[int, str]:
-    """
-    Return the places of what is refused for what is not sent behind it, and why.
+class ClaudeEncoder(EncoderBase):
+    """Base class of the encoders that ask models of Claude."""
 
-    These are all of an answer without an end, and for Claude thoughts.
+    is_claude: bool = False
+    """Whether a model of Claude may be asked: then what it refuses is not sent."""
 
-    Args:
-        encoder: Has the conversation: an answer that was paused may end with a thought, if another continues it.
+    thinks: bool = False
+    """Whether its thinking is enabled: then the turn of its last calls has to begin with a thought."""
 
-        message: The answer.
+    def blocks_of(
+        self, message: msg.AssistantMessage, write_block: Callable[[BlockKind, Sequence[Any]], Item | None]
+    ) -> list[Item]:
+        """
+        Return the blocks of an answer; of one by another provider the texts before its first call of the app.
 
-        sent: Its parts that have a block in the request, with their places.
+        Claude refuses a text between a call and its result (mecatl#1465, with both orders tried; litellm#24361 for
+        Converse), where Gemini and GPT write some. What the provider itself has sent stays as it came.
+        """
+        blocks = content_blocks(message, "i", write_block)
+        if self.is_of_provider(message):
+            return blocks
+        first = next((at for at, block in enumerate(blocks) if _is_call_block(block)), len(blocks))
+        texts = [block for block in blocks[first:] if _is_text_block(block)]
+        return [*blocks[:first], *texts, *[block for block in blocks[first:] if not _is_text_block(block)]]
 
-        is_claude: Whether Claude is asked, and not a server that imitates it or another model.
-    """
-    refused: dict[int, str] = {}
-    ending: list[int] = []  # thoughts with no other block behind them
-    latest: int | None = None
-    places = {id(message.parts[place]): place for place, _ in sent}
-    whole = attrs.evolve(message, parts=tuple([message.parts[place] for place, _ in sent]))
-    if _has_no_end(encoder, message) and _is_continued(encoder, whole):
-        return dict.fromkeys(places.values(), ASKED_AGAIN)
-    if not is_claude:
-        return refused
-    for item in items_of(whole, "i", block_kind, "result"):
-        if item.kind == "reasoning":
-            before, latest = latest, number_of(item.parts[0].state, "i")
-            if ending and before is not None and latest is not None and latest > before + 1:
-                refused |= dict.fromkeys(ending, JOINS_THOUGHTS)
+    def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> Collection[int]:
+        """
+        Return the places of the calls that have to be behind a thought, and are not.
+
+        “When `thinking` is enabled, a final `assistant` message must start with a thinking block” (opencode#3077,
+        kilocode#5219). Claude thinks once in a turn: behind that, its own answers may begin without a thought.
+        """
+        if not (self.is_claude and self.thinks and message.id in self._without_thought):
+            return ()
+        return [place for place, part in parts if self._is_call(part)]
+
+    def left_out(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> Mapping[int, DropReason | str]:
+        """Return what is refused for what is not sent behind it: all of an answer without an end, thoughts of Claude."""
+        if self._is_asked_again(message, [part for _, part in parts]):
+            return dict.fromkeys([place for place, _ in self.with_block(message, parts)], ASKED_AGAIN)
+        return self._refused_thoughts(message, parts) if self.is_claude else {}
+
+    def with_block(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> list[tuple[int, msg.Part]]:
+        """Return the parts that have a block in the request, with their places."""
+        refused = self.refused_calls(message, parts)
+        return [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
+
+    @cached_property
+    def _without_thought(self) -> Collection[str]:
+        """
+        The ids of the answers of the last turn whose calls are refused, when the last of these answers has calls.
+
+        Where nothing remains of that turn, those of the turn before it, too.
+        """
+        found: set[str] = set()
+        for is_answer, turn in groupby(reversed(self.messages), lambda each: isinstance(each, msg.AssistantMessage)):
+            sent = [self._sendable(each) for each in turn if is_answer][::-1]
+            sent = [(message, parts) for message, parts in sent if parts and not self._is_asked_again(message, parts)]
+            if sent and not any(map(self._is_call, sent[-1][1])):
+                break
+            has_thought = remains = False
+            for message, parts in sent:
+                has_thought |= isinstance(parts[0], msg.ReasoningPart)
+                is_behind_thought = isinstance(parts[0], msg.ReasoningPart) or (has_thought and self.is_own(message))
+                found |= set() if is_behind_thought else {message.id}
+                remains |= is_behind_thought or not all(map(self._is_call, parts))
+            if remains:
+                break
+        return found
+
+    def _sendable(self, message: msg.Message) -> tuple[msg.AssistantMessage, list[msg.Part]]:
+        [kept] = self.selected(message).messages
+        assert isinstance(kept, msg.AssistantMessage)
+        parts = [part for part in kept.parts if self.unsendable(part) is None]
+        return kept, [part for part in parts if not isinstance(part, msg.MediaPart) or self.is_sent(kept, part)]
+
+    def _refused_thoughts(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> Mapping[int, DropReason | str]:
+        """Return the places of the thoughts that are refused; a paused answer may end with one, if it is continued."""
+        refused: dict[int, DropReason | str] = {}
+        ending: list[int] = []  # thoughts with no other block behind them
+        latest: int | None = None
+        sent = {place: message.parts[place] for place, _ in self.with_block(message, parts)}
+        places = {id(part): place for place, part in sent.items()}
+        for item in items_of(attrs.evolve(message, parts=tuple(sent.values())), "i", block_kind, "result"):
+            if item.kind == "reasoning":
+                before, latest = latest, number_of(item.parts[0].state, "i")
+                if ending and before is not None and latest is not None and latest > before + 1:
+                    refused |= dict.fromkeys(ending, JOINS_THOUGHTS)
+                    ending = []
+                ending += [places[id(part)] for part in item.parts]
+            elif item.kind != "text" or any(part.text for part in item.parts):
                 ending = []
-            ending += [places[id(part)] for part in item.parts]
-        elif item.kind != "text" or any(part.text for part in item.parts):
-            ending = []
-    is_paused = message.finish_reason is FinishReason.PAUSE and latest in (None, last_number(message, "i"))
-    if ending and not (is_paused and _is_continued(encoder, whole)):
-        refused |= dict.fromkeys(ending, ENDS_WITH_THOUGHT)
-    return refused
+        is_paused = message.finish_reason is FinishReason.PAUSE and latest in (None, last_number(message, "i"))
+        if ending and not (is_paused and self._is_continued(message, [part for _, part in parts])):
+            refused |= dict.fromkeys(ending, ENDS_WITH_THOUGHT)
+        return refused
 
+    def _is_asked_again(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
+        """
+        Return whether an answer has no end, and nothing of the user is behind it.
 
-def _has_no_end(encoder: EncoderBase, message: msg.AssistantMessage) -> bool:
-    """Return whether an answer was cut, or was paused by a service that is not asked, which alone can continue it."""
-    if message.status is not msg.MessageStatus.COMPLETED:
+        It was cut, or paused by a service that is not asked, which alone can continue it.
+        """
+        origin, target = message.origin, self.target
+        is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
+        is_left = message.finish_reason is FinishReason.PAUSE and is_elsewhere
+        return (is_left or message.status is not msg.MessageStatus.COMPLETED) and self._is_continued(message, parts)
+
+    def _is_continued(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
+        """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
+        if any(map(self._is_call, parts)):
+            return False
+        at = [each.id for each in self.messages].index(message.id)
+        for each in self.messages[at + 1 :]:
+            for kept in self.selected(each).messages:
+                if not isinstance(kept, msg.AssistantMessage):
+                    return False
+                if any(_is_block(part) and self.unsendable(part) is None for part in kept.parts):
+                    return True
         return True
-    origin, target = message.origin, encoder.target
-    is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
-    return message.finish_reason is FinishReason.PAUSE and is_elsewhere
+
+    def _is_call(self, part: msg.Part) -> bool:
+        return isinstance(part, msg.ToolPart) and self.needs_result(part)
 
 
-def _is_continued(encoder: EncoderBase, message: msg.AssistantMessage) -> bool:
-    """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
-    if any(isinstance(part, msg.ToolPart) and encoder.needs_result(part) for part in message.parts):
-        return False
-    at = [each.id for each in encoder.messages].index(message.id)
-    for each in encoder.messages[at + 1 :]:
-        for kept in encoder.selected(each).messages:
-            if not isinstance(kept, msg.AssistantMessage):
-                return False
-            if any(_is_block(part) and encoder.unsendable(part) is None for part in kept.parts):
-                return True
-    return True
+def _is_call_block(block: Item) -> bool:
+    call = mapping(block, "toolUse")
+    return block.get("type") == "tool_use" or (bool(call) and "type" not in call)
+
+
+def _is_text_block(block: Item) -> bool:
+    return block.get("type", "text") == "text" and not block.keys().isdisjoint({"text", "citationsContent"})
+
+
+def is_blank(part: msg.Part) -> bool:
+    """Return whether a part is a text of blanks."""
+    return isinstance(part, msg.TextPart) and not part.text.strip()
 
 
 def _is_block(part: msg.Part) -> bool:
     """Return whether a part has a block with which an answer may end."""
-    return bool(part.text.strip()) if isinstance(part, msg.TextPart) else not isinstance(part, msg.ReasoningPart)
+    return not isinstance(part, msg.ReasoningPart) and not is_blank(part)
 
 
 __all__ = [
@@ -192,10 +240,9 @@ __all__ = [
     "ENDS_WITH_THOUGHT",
     "JOINS_THOUGHTS",
     "PLATFORMS",
-    "blocks_of",
+    "ClaudeEncoder",
     "data_of",
     "in_converse",
     "in_messages",
-    "may_be_claude",
-    "refused_parts",
+    "is_blank",
 ]

@@ -4,6 +4,7 @@ What the Messages API takes back: order, signatures, results, and what must not 
 
 import json
 
+import attrs
 import pytest
 
 from assistant_events import CompactionMessage, CompactionStarted, ErrorInfo, Origin, Transcript, UserMessage, fold
@@ -1411,3 +1412,84 @@ def test_an_answer_that_a_gateway_has_cut():
     request = DIALECT.encoder([USER, cut], {"model": MODEL, "max_tokens": 9}, provider="litellm")
 
     assert [ASKED] == request.body["messages"]
+
+
+THINKING = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+UNSEEN = (B(0, "thinking", thinking="", signature=""), S(0, "EqQB"), X(0))
+OTHER_MODEL = M(model="claude-sonnet-4-5")
+
+
+def worked(*steps):
+    """
+    Return a conversation with the answers of these steps, each of which ends with a call that is answered.
+    """
+    found = [USER]
+    for number, (start, *frames) in enumerate(steps):
+        decoder = DIALECT.decoder(f"a{number}")
+        body = stream(start, *frames, K("tool_use"), END)
+        step = fold(decoder.feed(body) + decoder.close()).last
+        [call] = step.tool_calls
+        found.append(fold([call.succeed("2")], start=Transcript(messages=(step,))).last)
+    return found
+
+
+LOOPS = {
+    "begun by another model": ([(OTHER_MODEL, *UNSEEN, *tool(1))], [["text", "text", "text"]]),
+    "begun by another model, with a text": (
+        [(OTHER_MODEL, *text(0, "So"), *tool(1))],
+        [["text"], ["text"], ["text", "text"]],
+    ),
+    "own": ([(M(), *UNSEEN, *tool(1))], [["text"], ["thinking", "tool_use"], ["tool_result"]]),
+    "own, with one thought for two calls": (
+        [(M(), *UNSEEN, *tool(1)), (M(), *tool(0, id="toolu_2"))],
+        [["text"], ["thinking", "tool_use"], ["tool_result"], ["tool_use"], ["tool_result"]],
+    ),
+    "continued by another model": (
+        [(M(), *UNSEEN, *tool(1)), (OTHER_MODEL, *tool(0, id="toolu_2"))],
+        [["text"], ["thinking", "tool_use"], ["tool_result", "text", "text"]],
+    ),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_tool_loop_begins_with_a_thought(loop):
+    """
+    While thinking is on, calls without a thought before them are text; without thinking they are calls.
+    """
+    steps, expected = LOOPS[loop]
+    conversation = worked(*steps)
+    messages, drops = encoded(*conversation, **THINKING)
+    plain, _ = encoded(*conversation)
+
+    assert expected == [[each["type"] for each in message["content"]] for message in messages]
+    assert ("another" in loop) == any(reason == "reworded" for _, reason in drops)
+    assert len(steps) == json.dumps(plain).count('"tool_use"')
+
+
+def test_calls_of_earlier_turns_need_no_thought():
+    """
+    A text of the model behind them ends their turn; a failed attempt without an answer does not.
+    """
+    [_, step] = worked((OTHER_MODEL, *tool(0)))
+    failed = attrs.evolve(another(stream(M(), E())), id="a9")
+    ended, _ = encoded(USER, step, another(answer(*text(0, "So"))), AND, **THINKING)
+    tried, _ = encoded(USER, step, failed, **THINKING)
+
+    assert ["text", "tool_use", "tool_result", "text", "text"] == [
+        each["type"] for message in ended for each in message["content"]
+    ]
+    assert ["text", "text", "text"] == [each["type"] for message in tried for each in message["content"]]
+
+
+def test_a_cut_answer_and_calls_without_a_thought():
+    """
+    An answer that is asked for again ends no loop; one whose own calls are sent as text keeps its texts.
+    """
+    [_, step] = worked((OTHER_MODEL, *text(0, "So"), *tool(1)))
+    cut = attrs.evolve(step, status="failed")
+    again, drops = encoded(USER, step, another(SO_FAR, "a9"), **THINKING)
+    kept, _ = encoded(USER, cut, **THINKING)
+
+    assert [["text"], ["text"], ["text", "text"]] == [[each["type"] for each in one["content"]] for one in again]
+    assert "asked for again" in str(drops)
+    assert again == kept

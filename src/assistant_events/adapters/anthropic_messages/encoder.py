@@ -16,8 +16,8 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import blocks_of, may_be_claude, refused_parts
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.claude import ClaudeEncoder, is_blank
+from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.adapters.pending_results import named_calls, unanswered_calls
@@ -28,7 +28,7 @@ _NO_THOUGHTS: Final = {"deepseek": "", "moonshot": " "}
 """By provider, the thought of an answer that has none (QwenLM/qwen-code#3788, NousResearch/hermes-agent#14018)."""
 
 
-class AnthropicMessagesEncoder(EncoderBase):
+class AnthropicMessagesEncoder(ClaudeEncoder):
     """Encodes `messages` of `POST /v1/messages`, and the `container` that was used last; nothing else is changed."""
 
     dialect: ClassVar[str] = "anthropic-messages"
@@ -43,7 +43,8 @@ class AnthropicMessagesEncoder(EncoderBase):
     def prepare(self) -> None:
         """Find the calls of the provider that nothing answers, and see whether a server wants thoughts."""
         mode = string(mapping(self.body, "thinking"), "type")
-        self.longest_name = 128 if self._policy.signs(self.target) else None
+        self.is_claude, self.thinks = self._policy.signs(self.target), mode == "enabled"
+        self.longest_name = 128 if self.is_claude else None
         self._has_advisor = any((string(each, "type") or "")[:7] == "advisor" for each in mappings(self.body, "tools"))
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
         self._named = named_calls(self.messages, self.selected, self._unsent, _named_ids)
@@ -51,8 +52,12 @@ class AnthropicMessagesEncoder(EncoderBase):
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
 
     def fit_call_id(self, call_id: str) -> str:
-        """Return an id that the model takes."""
-        return super().fit_call_id(call_id) if may_be_claude(self._policy, self.target) else call_id
+        """
+        Return an id that the model takes: Claude, also behind a gateway, refuses most signs.
+
+        Other models get their ids as they came: LiteLLM has the signatures of Gemini in them (litellm#16895).
+        """
+        return super().fit_call_id(call_id) if self.is_claude or "claude" in self.model_of(self.body) else call_id
 
     # -- the request
 
@@ -75,7 +80,7 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = [block for block in blocks_of(self, message, write_block) if block.get("text") != ""]
+        blocks = [block for block in self.blocks_of(message, write_block) if block.get("text") != ""]
         for block in blocks:
             if not self._has_caller(block):
                 del block["caller"]
@@ -124,12 +129,11 @@ class AnthropicMessagesEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return the texts of a message of blanks, which is refused, and what a replaced model has left behind."""
-        replaced: dict[int, DropReason | str] = dict.fromkeys(_replaced(parts), words.REPLACED.message)
-        sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in replaced]
-        replaced |= refused_parts(self, message, sent, is_claude=self._policy.signs(self.target))
-        sent = [each for each in sent if each[0] not in replaced]
-        is_blank = all(isinstance(part, msg.TextPart) and not part.text.strip() for _, part in sent)
-        return {**replaced, **({place: DropReason.EMPTY for place, _ in sent} if is_blank else {})}
+        replaced = dict.fromkeys(_replaced(parts), words.REPLACED.message)
+        parts = [each for each in parts if each[0] not in replaced]
+        refused, sent = super().left_out(message, parts), self.with_block(message, parts)
+        has_nothing = all(place in refused or is_blank(part) for place, part in sent)
+        return {**({place: DropReason.EMPTY for place, _ in sent} if has_nothing else {}), **replaced, **refused}
 
     def _unsent(self, message: msg.AssistantMessage) -> Collection[int]:
         """Return the places of calls that are not sent, whatever is sent of other messages."""

@@ -17,8 +17,8 @@ from assistant_events.adapters.bedrock_converse.blocks import media_block, write
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import blocks_of, refused_parts
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.claude import ClaudeEncoder
+from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
@@ -31,7 +31,7 @@ _MAY_BE_CLAUDE = re.compile("anthropic|:application-inference-profile/")
 """Names of models of Claude, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
 
 
-class BedrockConverseEncoder(EncoderBase):
+class BedrockConverseEncoder(ClaudeEncoder):
     """
     Encodes requests of `Converse` and `ConverseStream`: `messages`. Nothing else of the body is changed.
 
@@ -48,6 +48,13 @@ class BedrockConverseEncoder(EncoderBase):
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_.:-]")
     longest_call_id: ClassVar[int | None] = 64
     longest_name = 64
+
+    def prepare(self) -> None:
+        """See whether Claude is asked to think; models before 4 have another name for it."""
+        more = mapping(self.body, "additionalModelRequestFields")
+        modes = [string(mapping(more, name), "type") for name in ("thinking", "reasoning_config")]
+        self.is_claude = _MAY_BE_CLAUDE.search(self.model_of(self.body)) is not None
+        self.thinks = "enabled" in modes
 
     def fit_call_id(self, call_id: str) -> str:
         """Return an id that the model takes."""
@@ -79,7 +86,7 @@ class BedrockConverseEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = blocks_of(self, message, write_block)
+        blocks = self.blocks_of(message, write_block)
         for result in [block["toolResult"] for block in blocks if "toolResult" in block]:
             if string(result, "status") == "error" and not result["content"]:
                 result["content"] = [{"text": CALL_FAILED}]
@@ -112,17 +119,8 @@ class BedrockConverseEncoder(EncoderBase):
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> Collection[int]:
         """Return the places of all calls when the request has no tools: calls need the field `toolConfig`."""
         if self._has_tools:
-            return ()
+            return super().refused_calls(message, parts)
         return [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
-
-    def left_out(
-        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
-    ) -> Mapping[int, DropReason | str]:
-        """Return what is refused of an answer for what is not sent behind it."""
-        is_claude = _MAY_BE_CLAUDE.search(self.model_of(self.body)) is not None
-        refused = self.refused_calls(message, parts)
-        sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return refused_parts(self, message, sent, is_claude=is_claude)
 
     @property
     def _has_tools(self) -> bool:
