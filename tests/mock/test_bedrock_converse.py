@@ -297,9 +297,10 @@ REFUSED = {
     "two calls of an id": (body("Hi", model(CALL, CALL), user(RESULT), **TOOLS), "contain duplicate Ids: tooluse_1"),
     "two results of a call": (body("Hi", model(CALL), user(RESULT, RESULT), **TOOLS), "contain duplicate Ids"),
     "two documents of one name": (
-        body("Hi", model(CALL), user({"toolResult": {**RESULT["toolResult"], "content": [PDF]}}, PDF), **TOOLS),
+        body("Hi", model(CALL), user({"toolResult": {**RESULT["toolResult"], "content": [PDF]}}, PDF, TEXT), **TOOLS),
         "Messages can't contain duplicate document names.",
     ),
+    "a document without a text": (body(user(PDF)), "A text block must be included when using documents."),
     "calls without tools": (body(*LOOP), "The toolConfig field must be defined when using toolUse and toolResult"),
     "no tools": (body(toolConfig={"tools": []}), "Value '[]' at 'toolConfig.tools' failed"),
     "a tool without a name": (

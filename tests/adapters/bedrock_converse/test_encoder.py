@@ -461,9 +461,11 @@ CONTENT = {
 @pytest.mark.parametrize(("content", "block"), CONTENT.values(), ids=CONTENT)
 def test_content(content, block):
     """
-    Content of a prompt has a block by its type.
+    Content of a prompt has a block by its type; the service requires a text beside a document.
     """
-    assert [block] == content_of(content)
+    beside = [{"text": "The user has sent no text beside the documents."}] if "document" in block else []
+
+    assert [block, *beside] == content_of(content)
 
 
 @pytest.mark.parametrize(
@@ -483,6 +485,19 @@ def test_content_that_has_no_block(content):
     assert [(None, "unsupported")] == drops
 
 
+def test_a_document_without_a_text():
+    """
+    It is sent with one; a text of the user, also a blank one, is sent or replaced.
+    """
+    document = MediaContent(media_type="application/pdf", data=b"abc")
+    alone, blank, beside = [
+        [[*block] for block in content_of(*content)]
+        for content in ([document], [TextContent(" "), document], [document, TextContent("See")])
+    ]
+
+    assert [["document"], ["text"]] == alone == blank == beside
+
+
 def test_one_document_twice():
     """
     The service refuses two documents of one name; those of the beginning keep theirs when the conversation grows.
@@ -492,7 +507,7 @@ def test_one_document_twice():
     conversation = [UserMessage(id="u1", content=document), read, UserMessage(id="u2", content=document)]
     earlier, _ = encoded(*conversation[:2])
     messages, _ = encoded(*conversation)
-    first, (result_, last) = messages[0]["content"][0], messages[2]["content"]
+    first, (result_, last, _) = messages[0]["content"][0], messages[2]["content"]
 
     assert earlier == [*messages[:2], {"role": "user", "content": [result_]}]
     assert ["document-ba7816bf8f01", "document-ba7816bf8f01-2", "document-ba7816bf8f01-3"] == [

@@ -30,6 +30,9 @@ _REFUSED = frozenset({"toolUse", "toolResult", words.UNKNOWN_MEMBER})
 _MAY_BE_CLAUDE = re.compile("anthropic|:application-inference-profile/")
 """Names of models of Claude, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
 
+_NO_TEXT = "The user has sent no text beside the documents."
+"""“A text block must be included when using documents.” (BerriAI/litellm#36499, maximhq/bifrost#5817)."""
+
 
 class BedrockConverseEncoder(ClaudeEncoder):
     """
@@ -66,8 +69,11 @@ class BedrockConverseEncoder(ClaudeEncoder):
         return string(body, "modelId") or super().model_of(body)
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
-        """Return the messages; adjacent ones of one role are one, and no two documents have one name."""
+        """Return the messages; adjacent ones of one role are one, documents have distinct names and a text beside."""
         messages = joined_roles(items)
+        for blocks in [message["content"] for message in messages]:
+            if any("document" in block for block in blocks) and not any("text" in block for block in blocks):
+                blocks.append({"text": _NO_TEXT})
         _name_apart(messages)
         return {"messages": messages}
 

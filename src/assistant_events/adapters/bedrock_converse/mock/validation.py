@@ -48,6 +48,7 @@ _NO_CALL: Final = "The number of toolResult blocks at {}.content exceeds the num
 _NO_OUTPUT: Final = "The content field at {}.toolResult cannot be empty when status value is error."
 _NO_JSON: Final = "The format of the value at {}.json is invalid. Provide a json object for the field and try again."
 _ONE_NAME: Final = "Messages can't contain duplicate document names. Rename the document and retry your request."
+_NO_TEXT: Final = "A text block must be included when using documents. Add a text block and retry your request."
 _NO_THINKING: Final = (
     "Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` "
     "message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
@@ -64,7 +65,7 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
     _check_roles([role for role, _ in messages])
     _check_fields(body, [block for _, blocks in messages for block in blocks])
-    _check_documents([block for _, blocks in messages for block in blocks])
+    _check_documents([blocks for _, blocks in messages])
     _check_calls(messages)
     _check_first_block(body, messages)
     if ledger is not None:
@@ -141,7 +142,11 @@ def _check_block(where: str, block: object) -> None:
                 raise _rejected(_NO_JSON.format(f"{where}.toolResult.content.{number}"))
 
 
-def _check_documents(blocks: _Blocks) -> None:
+def _check_documents(messages: list[_Blocks]) -> None:
+    for kinds in [{kind for block in blocks for kind in block} for blocks in messages]:
+        if "document" in kinds and "text" not in kinds:
+            raise _rejected(_NO_TEXT)
+    blocks = [block for message in messages for block in message]
     contents = [*blocks, *[each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")]]
     names = [mapping(content, "document").get("name") for content in contents if "document" in content]
     if any(name in names[:place] for place, name in enumerate(names)):
