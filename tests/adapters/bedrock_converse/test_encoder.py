@@ -485,6 +485,20 @@ def test_content_that_has_no_block(content):
     assert [(None, "unsupported")] == drops
 
 
+@pytest.mark.parametrize("output", ["", " ", [TextContent(""), TextContent("\n")]], ids=["empty", "blank", "several"])
+def test_an_empty_output(output):
+    """
+    Claude takes a result without content, which Nova refuses: it gets a sentence, as does a profile, maybe of Nova.
+    """
+    step = fold(built(calls=[Call("f", {}, output=output, call_id="t1")])).last
+    models = (MODEL, "us.amazon.nova-pro-v1:0", PROFILE)
+    claude, nova, profile = [encoded(USER, step, model=model)[0][2] for model in models]
+
+    assert [{"toolResult": {"toolUseId": "t1", "content": []}}] == claude["content"]
+    assert [{"text": "The call has returned nothing."}] == nova["content"][0]["toolResult"]["content"]
+    assert nova == profile
+
+
 def test_a_document_without_a_text():
     """
     It is sent with one; a text of the user, also a blank one, is sent or replaced.

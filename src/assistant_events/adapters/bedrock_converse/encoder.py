@@ -30,6 +30,9 @@ _REFUSED = frozenset({"toolUse", "toolResult", words.UNKNOWN_MEMBER})
 _MAY_BE_CLAUDE = re.compile("anthropic|:application-inference-profile/")
 """Names of models of Claude, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
 
+_NO_OUTPUT = "The call has returned nothing."
+"""The result of an empty output, where the model refuses an empty `content`, as Nova does."""
+
 _NO_TEXT = "The user has sent no text beside the documents."
 """“A text block must be included when using documents.” (BerriAI/litellm#36499, maximhq/bifrost#5817)."""
 
@@ -101,8 +104,8 @@ class BedrockConverseEncoder(ClaudeEncoder):
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message with a `toolResult`."""
         blocks = [block for item in content if (block := self.result_content(item)) not in (None, {"text": ""})]
-        if failed and not blocks:
-            blocks = [{"text": CALL_FAILED}]
+        if not blocks and (failed or "anthropic" not in self.model_of(self.body)):  # a profile may be of Nova
+            blocks = [{"text": CALL_FAILED if failed else _NO_OUTPUT}]
         result: Item = {"toolUseId": wire_id(call), "content": blocks}
         return {"role": "user", "content": [{"toolResult": {**result, "status": "error"} if failed else result}]}
 
