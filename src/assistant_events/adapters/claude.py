@@ -124,7 +124,7 @@ class ClaudeEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return what is refused for what is not sent behind it: all of an answer without an end, thoughts of Claude."""
+        """Return what is refused for what is not behind it: thoughts of Claude, all of an answer without an end."""
         if self._is_asked_again(message, [part for _, part in parts]):
             return dict.fromkeys([place for place, _ in self.with_block(message, parts)], ASKED_AGAIN)
         return self._refused_thoughts(message, parts) if self.is_claude else {}
