@@ -71,7 +71,7 @@ def error_object(error: ErrorInfo) -> dict[str, Any]:
 def argument_piece(call: Fields) -> str | None:
     """Return a piece of the text of arguments, which new-api and LiteLLM (2025) send as an argument; else `None`."""
     args = mapping(call, "args")
-    return next((string(args, key) for key in ("arguments", "partial") if args.keys() == {key}), None)
+    return next((string(args, key) for key in ("arguments", "partial") if set(args) == {key}), None)
 
 
 def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
