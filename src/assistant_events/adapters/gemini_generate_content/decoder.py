@@ -251,11 +251,13 @@ class GeminiGenerateContentDecoder(DecoderBase):
         else:
             text, whole = text_of_input(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
+            grows = not fields.keys().isdisjoint(_GROWING)
+            if (text or whole) and not grows:
+                self.recorder.end_tool_input(key=key, input=None if text else whole)
+                return
             self._open_calls[call_id or key] = key, fields, JsonPieces()
-            if not fields.keys().isdisjoint(_GROWING):
+            if grows:
                 self._on_arguments(call_id or key, fields, {})
-            elif text or whole:
-                self._end_call(call_id or key)
 
     def _continued_call(self, fields: Fields) -> str | int | None:
         """Return the address of the call that a part is more of: that with its id, or the last one without a name."""
