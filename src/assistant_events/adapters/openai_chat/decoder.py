@@ -86,8 +86,8 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
-        held = [each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))]
-        event = held[0] if held else event  # of the helper of openai, and of mistralai
+        if "choices" not in event:  # an event of the helper of openai, or of mistralai, has the chunk
+            event = next((each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))), event)
         choices, error = mappings(event, "choices"), chunk_error(event)
         fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
         failed = bool(error or fault) or (fault is not None and not is_chunk)
@@ -137,7 +137,7 @@ class OpenAIChatDecoder(DecoderBase):
             self.step_state.setdefault("id", ident)
         if ident or mappings(event, "choices"):
             self.ensure_started(string(event, "model") or None)
-        for place in (mapping(event, "x_groq"), event):
+        for place in (mapping(event, "x_groq"), event) if "x_groq" in event else (event,):
             self.note_usage(mapping(place, "usage"))
         self.learn_details(event, words.CHUNK)
 
@@ -152,7 +152,7 @@ class OpenAIChatDecoder(DecoderBase):
             extend_arrays(self.step_state, words.BESIDE, sealed, repeats=True)
             delta = {**delta, words.BESIDE: others(beside, words.DETAILS, words.SEALED) or None}
         self.learn_details(delta, _MESSAGE, level="message")
-        for key in words.RETURNED:
+        for key in () if delta.keys().isdisjoint(words.RETURNED) else words.RETURNED:
             if delta.get(key) is not None and key != words.BESIDE:
                 self.step_state[key] = merged(self.step_state.get(key), delta[key])
         self.note_usage(mapping(choice, "usage"))
@@ -165,7 +165,7 @@ class OpenAIChatDecoder(DecoderBase):
         has_more = not (self._is_document and self._is_streamed) and self._on_delta(delta)
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)
         self._is_early = self._finish_reason is not None and (has_more or self._is_early)
-        error = error_of(choice)
+        error = error_of(choice) if "error" in choice else {}
         if error or reason in words.FAILURES:
             error = error or error_of(event)  # OpenRouter has it in one of them
             self._fail({**error, "finish_reason": reason} if error else {"code": reason})
