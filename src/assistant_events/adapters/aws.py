@@ -11,7 +11,7 @@ from typing import Any, Final
 import attrs
 
 from assistant_events.adapters.errors import ErrorTable, error_of_body, retry_after_s
-from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, is_object, mapping, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, is_object, mapping, string, without
 from assistant_events.values import ErrorInfo, ErrorKind
 
 _KINDS: Final[dict[str, ErrorKind]] = {
@@ -91,7 +91,7 @@ def read_exception(response: Mapping[str, Any]) -> ErrorInfo:
     """
     # Any: the attribute of another library.
     error, facts = mapping(response, "Error"), mapping(response, "ResponseMetadata")
-    fields = {key: value for key, value in error.items() if key not in ("Code", "Message")}
+    fields = without(error, ("Code", "Message"))
     code = exception_name(string(error, "Code") or "")
     found = {**fields, "code": code, "message": string(error, "Message"), "requestId": string(facts, "RequestId")}
     return AWS_ERRORS.read(found, status=integer(facts, "HTTPStatusCode"))

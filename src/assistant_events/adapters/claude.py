@@ -14,7 +14,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
-from assistant_events.adapters.json_fields import base64_bytes, mapping, string
+from assistant_events.adapters.json_fields import base64_bytes, mapping, string, without
 from assistant_events.history import DropReason, Platforms
 from assistant_events.values import FinishReason
 
@@ -56,7 +56,7 @@ def data_of(redacted: str) -> str:
 def in_messages(state: dict[str, Any]) -> dict[str, Any]:
     """Return state of a thought in the words of the Messages API."""
     redacted = string(state, "redactedContent")
-    return state if redacted is None else {**_without(state, "redactedContent"), "data": data_of(redacted)}
+    return state if redacted is None else {**without(state, {"redactedContent"}), "data": data_of(redacted)}
 
 
 def in_converse(state: dict[str, Any]) -> dict[str, Any]:
@@ -64,12 +64,7 @@ def in_converse(state: dict[str, Any]) -> dict[str, Any]:
     data = string(state, "data")
     if data is None:
         return state
-    return {**_without(state, "data"), "redactedContent": b64encode(data.encode(errors="replace")).decode()}
-
-
-def _without(state: dict[str, Any], name: str) -> dict[str, Any]:
-    # Any: plain JSON.
-    return {key: value for key, value in state.items() if key != name}
+    return {**without(state, {"data"}), "redactedContent": b64encode(data.encode(errors="replace")).decode()}
 
 
 ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."

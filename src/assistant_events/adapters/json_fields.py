@@ -92,6 +92,12 @@ def said(fields: Fields) -> Fields:
     return {key: value for key, value in fields.items() if value is not None}
 
 
+def without(fields: Fields, own: Collection[str]) -> dict[str, Any]:
+    """Return the fields that are not in *own*, nulls too."""
+    # Any: plain JSON.
+    return {key: value for key, value in fields.items() if key not in own}
+
+
 def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     """Return the fields that have a value, but for those that are in one of *own*."""
     hidden = own[0] if len(own) == 1 else frozenset[str]().union(*own)

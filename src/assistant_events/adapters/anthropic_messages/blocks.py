@@ -17,7 +17,7 @@ from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.claude import in_messages
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
-from assistant_events.adapters.json_fields import mapping
+from assistant_events.adapters.json_fields import mapping, without
 from assistant_events.adapters.media_urls import IMAGES
 from assistant_events.adapters.sealing import join_sealed
 from assistant_events.values import MediaContent, thaw
@@ -28,7 +28,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     """Return the block of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
     state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
-    more = {key: value for key, value in in_messages(state).items() if key not in words.RESERVED}
+    more = without(in_messages(state), words.RESERVED)
     first = parts[0]
     match kind:
         case "text":

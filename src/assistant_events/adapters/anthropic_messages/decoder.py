@@ -145,7 +145,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         if string(container, "id"):
             self.step_state["container"] = container["id"]
             self.step_details["container"] = {key: value for key, value in container.items() if key != "id"}
-        self.step_details |= {key: value for key, value in said(fields).items() if key not in own}
+        self.step_details |= others(fields, own)
 
     def _usage_so_far(self, *, partial: bool) -> Usage | None:
         """Return the token counts: totals so far, of which each frame has some. Zeros alone count as none."""

@@ -21,7 +21,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.claude import in_converse
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
-from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string, without
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.values import Content, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
@@ -32,7 +32,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     # Any: the kind determines the class of the parts.
     state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
     state = in_converse(state) if kind == "reasoning" else state
-    more = {key: value for key, value in state.items() if key not in words.RESERVED}
+    more = without(state, words.RESERVED)
     first = parts[0]
     match kind:
         case "text":
@@ -87,20 +87,16 @@ def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
         case "toolUse", dict() as call if arguments is None:
             start = {kind: call}
         case "toolUse", dict() as call:
-            start, deltas = {kind: _without(call, "input")}, [{kind: {"input": arguments}}]
+            start, deltas = {kind: without(call, {"input"})}, [{kind: {"input": arguments}}]
         case "toolResult", dict() as result:
-            start, deltas = {kind: _without(result, "content")}, [{kind: list(array(result, "content"))}]
+            start, deltas = {kind: without(result, {"content"})}, [{kind: list(array(result, "content"))}]
         case "image", dict() as image:
-            start = {kind: _without(image, "source", "error")}
+            start = {kind: without(image, ("source", "error"))}
             deltas = [{kind: {key: value for key, value in said(image).items() if key in ("source", "error")}}]
         case _:
             return dict(known), []
-    rest = _without(known, kind)
+    rest = without(known, {kind})
     return start, [*deltas, rest] if rest else deltas
-
-
-def _without(fields: Fields, *keys: str) -> Item:
-    return {key: value for key, value in fields.items() if key not in keys}
 
 
 def media_block(item: MediaContent | msg.MediaPart) -> Item | None:

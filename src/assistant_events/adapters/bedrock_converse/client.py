@@ -16,7 +16,7 @@ from typing import final
 from urllib.parse import quote
 
 from assistant_events.adapters.bedrock_converse import BedrockConverseDecoder, dialect
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import Fields, string, without
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.sync_client import SyncProviderClient
@@ -52,7 +52,7 @@ class BedrockConverseApi(ProviderApi):
         """Return path and body of the request; the model and the operation are in the path."""
         model = string(body, "modelId") or string(body, "model") or ""
         operation = "converse-stream" if body.get("stream") is True else "converse"
-        sent = {key: value for key, value in body.items() if key not in ("modelId", "model", "stream")}
+        sent = without(body, ("modelId", "model", "stream"))
         return f"{self.collection}/{quote(model, safe='')}/{operation}", sent
 
 

@@ -23,7 +23,16 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import block_events
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import (
+    Fields,
+    base64_bytes,
+    integer,
+    mapping,
+    mappings,
+    said,
+    string,
+    without,
+)
 from assistant_events.values import (
     Content,
     ErrorInfo,
@@ -119,7 +128,7 @@ class BedrockConverseDecoder(DecoderBase):
             yield from block_events(index, block)
         yield {"messageStop": {key: resource[key] for key in ending & resource.keys()}}
         request = string(mapping(resource, "ResponseMetadata"), "RequestId")
-        facts = {key: value for key, value in resource.items() if key not in {*ending, "output", "ResponseMetadata"}}
+        facts = without(resource, {*ending, "output", "ResponseMetadata"})
         yield {"metadata": facts if request is None else {**facts, "requestId": request}}
 
     # -- the message
@@ -134,7 +143,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def _learn(self, fields: Fields, own: str) -> None:
         """Remember facts about the message, all but the field *own*."""
-        self.step_details |= {key: value for key, value in said(fields).items() if key not in (own, "p")}
+        self.step_details |= without(said(fields), (own, "p"))
 
     def _finish(self) -> None:
         """End the step; a malformed output fails it."""
@@ -311,7 +320,7 @@ class _Block:
 
 def _state(fields: Fields) -> dict[str, Any]:
     """Return the fields of a call or a result that events have no words for."""
-    kept = {key: value for key, value in fields.items() if key not in words.OWN_FIELDS | words.RESERVED}
+    kept = without(fields, words.OWN_FIELDS | words.RESERVED)
     return {key: value for key, value in kept.items() if key != "type" or string(kept, key) not in words.CALL_TYPES}
 
 

@@ -15,7 +15,7 @@ from typing import final
 from urllib.parse import quote
 
 from assistant_events.adapters.gemini_generate_content import GeminiGenerateContentDecoder, dialect
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import Fields, string, without
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.sync_client import SyncProviderClient
@@ -57,7 +57,7 @@ class GeminiGenerateContentApi(ProviderApi):
         model = string(body, "model") or ""
         name = quote(model if "/" in model else f"{self.collection}/{model}", safe="/")
         method = "streamGenerateContent?alt=sse" if body.get("stream") is True else "generateContent"
-        return f"{name}:{method}", {key: value for key, value in body.items() if key not in ("model", "stream")}
+        return f"{name}:{method}", without(body, ("model", "stream"))
 
 
 @final

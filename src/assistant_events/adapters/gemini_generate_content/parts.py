@@ -16,7 +16,7 @@ from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.items import ItemParts, items_of
-from assistant_events.adapters.json_fields import is_object, mapping, string
+from assistant_events.adapters.json_fields import is_object, mapping, string, without
 from assistant_events.history import has_result
 from assistant_events.values import MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
@@ -50,7 +50,7 @@ def write_part(kind: PartKind, part: msg.Part) -> Item:
     """Return a part of the message, or the result of a call, as a part of the wire."""
     state = thaw(part.result_state if kind == "result" and isinstance(part, msg.ToolPart) else part.state)
     fields = state.get("fields", {})
-    more = {key: value for key, value in state.items() if key not in words.RESERVED}
+    more = without(state, words.RESERVED)
     match part:
         case msg.TextPart():
             return {"text": part.text, **more}

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from assistant_events.adapters.json_fields import Fields, integer, string
+from assistant_events.adapters.json_fields import Fields, integer, string, without
 from assistant_events.adapters.text_places import byte_offsets, code_points
 from assistant_events.values import Citation
 
@@ -51,7 +51,7 @@ def moved(annotation: Fields, offset: int) -> Fields:
         return annotation
     indexes = {key: index + offset for key in _INDEXES if (index := integer(annotation, key)) is not None}
     if min(indexes.values(), default=0) < 0:
-        return {key: value for key, value in annotation.items() if key not in _INDEXES}
+        return without(annotation, _INDEXES)
     return {**annotation, **indexes}
 
 

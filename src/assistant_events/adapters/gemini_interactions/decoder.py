@@ -18,7 +18,7 @@ from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, StepDecoder, decoder_of
-from assistant_events.adapters.json_fields import Fields, array, integer, mapping, string
+from assistant_events.adapters.json_fields import Fields, array, integer, mapping, string, without
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
 _MAX_INDEX = 1 << 31
@@ -174,7 +174,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
         """Yield the events of a stream with the content of an interaction, 2.x or 1.x."""
-        head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
+        head = without(resource, ("steps", "outputs", "usage"))
         yield {"event_type": "interaction.created", "interaction": head}
         for index, step in enumerate(vocabulary.resource_steps(resource)):
             yield {"event_type": "step.start", "index": index, "step": step}

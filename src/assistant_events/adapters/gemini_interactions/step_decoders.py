@@ -17,7 +17,7 @@ from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.fast_path import Continued
 from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
-from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, said, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, others, said, string
 from assistant_events.recorder import Recorder
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
@@ -225,7 +225,7 @@ class OutputStep(StepDecoder):
     def _keep_block(self, fields: Fields) -> None:
         """Keep the fields that are not documented of a block of text, or of a delta about one."""
         if not fields.keys() <= _TEXT_KEYS:
-            self._block.update({key: value for key, value in said(fields).items() if key not in _TEXT_KEYS})
+            self._block.update(others(fields, _TEXT_KEYS))
 
     def _add_text(self, block: Fields, *, streamed: bool) -> None:
         # A stream cannot show where one block ends, so the blocks of a document are one text too; the places of their

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.gemini_interactions import vocabulary as words
 from assistant_events.adapters.gemini_interactions.citations import byte_length, moved, shifted
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import Fields, string, without
 from assistant_events.values import write_json
 
 Arguments: TypeAlias = Literal["streamed", "whole"]
@@ -86,7 +86,7 @@ _Split: TypeAlias = tuple[dict[str, Any], list[Fields]]
 
 def _output(step: Fields, deltas: Sequence[Fields], chars: int | None, *, is_cut: bool) -> _Split:
     blocks = words.content_of(step)
-    start = _without(step, "content", "text", "annotations")
+    start = without(step, ("content", "text", "annotations"))
     if any(not _is_text(block) and block["type"] not in words.MEDIA for block in blocks):
         return {**start, "content": blocks}, list(deltas)  # only a start can hold a block of an unknown type
     sent: list[Fields] = []
@@ -111,7 +111,7 @@ def _text_deltas(blocks: Sequence[Fields], chars: int | None, past: int) -> Iter
     )
     more: dict[str, Any] = {}
     for block in blocks:
-        more |= _without(block, "type", "text", "annotations")
+        more |= without(block, ("type", "text", "annotations"))
     if text or not (annotations or more):
         for piece in _cut(text, chars):
             yield {"text": piece, "type": "text"}
@@ -125,7 +125,7 @@ def _thought(step: Fields, deltas: Sequence[Fields]) -> _Split:
     items = [{"content": item, "type": "thought_summary"} for item in words.summary_of(step)]
     signature = step.get("signature")
     signed = [{"signature": signature, "type": "thought_signature"}] if signature else []
-    return _without(step, "signature", *words.SUMMARIES), [*items, *deltas, *signed]
+    return without(step, ("signature", *words.SUMMARIES)), [*items, *deltas, *signed]
 
 
 def _late_thought(step: Fields, deltas: Sequence[Fields]) -> _Split:
@@ -142,7 +142,7 @@ def _call(step: Fields, kind: str, how: Arguments, raw: str | None, chars: int |
     if (words.CALLS[kind] is None and "name" not in step) or (is_cut and not isinstance(arguments, str)):
         return dict(step), []  # of a call that never had a name or an id, only what came of it is known
     # A call starts for its readers when it has an id, which may be null.
-    start = {"type": kind, "id": None, **_without(step, "arguments", "signature")}
+    start = {"type": kind, "id": None, **without(step, ("arguments", "signature"))}
     is_object = isinstance(arguments, Mapping) and not is_cut
     signed = {"signature": step["signature"]} if step.get("signature") else {}
     if is_cut:
@@ -163,7 +163,7 @@ def _call(step: Fields, kind: str, how: Arguments, raw: str | None, chars: int |
 
 def _result(step: Fields, kind: str) -> _Split:
     sent = {key: step[key] for key in ("result", "is_error", "signature") if key in step}
-    return _without(step, *sent), [{"type": kind, **sent}] if sent else []
+    return without(step, sent), [{"type": kind, **sent}] if sent else []
 
 
 def _is_text(block: Fields) -> bool:
@@ -172,7 +172,3 @@ def _is_text(block: Fields) -> bool:
 
 def _cut(text: str, chars: int | None) -> list[str]:
     return [text[at : at + chars] for at in range(0, max(len(text), 1), chars)] if chars else [text]
-
-
-def _without(fields: Fields, *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key not in keys}

@@ -15,7 +15,7 @@ import attrs
 
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string, without
 from assistant_events.adapters.tables import word_of
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
@@ -228,7 +228,7 @@ def summary_of(fields: Fields) -> list[Fields]:
 
 def media_extra(block: Fields, data: bytes | None) -> dict[str, object]:
     """Return the fields of a media block that its part has no place for."""
-    more: dict[str, object] = {key: value for key, value in block.items() if key not in _MEDIA_FIELDS}
+    more: dict[str, object] = without(block, _MEDIA_FIELDS)
     if data is not None and "uri" in block:
         more["uri"] = block["uri"]
     return more

@@ -15,7 +15,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import fields_in, result_content, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string
+from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string, without
 from assistant_events.adapters.linked_items import without_successor
 from assistant_events.adapters.media_urls import IMAGES, file_name, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
@@ -146,7 +146,7 @@ def _for_request(item: Item) -> Item:
         refused.add("status")  # unslothai/unsloth#8372
     if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") and len(string(item, "id") or "") > 64:
         refused.add("id")  # Copilot makes them (can1357/oh-my-pi#284)
-    item = {key: value for key, value in item.items() if key not in refused}
+    item = without(item, refused)
     if kind != "message":
         return item
     content = [{key: value for key, value in part.items() if key != "logprobs"} for part in item["content"]]

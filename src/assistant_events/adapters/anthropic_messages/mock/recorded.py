@@ -13,7 +13,7 @@ from assistant_events.adapters.anthropic_messages.mock.aimock import FORM
 from assistant_events.adapters.anthropic_messages.mock.answers import RESERVED, Answer
 from assistant_events.adapters.anthropic_messages.mock.provider import error_response
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
-from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.adapters.json_fields import mapping, string, without
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.tape import FrameFacts, RecordedApi
@@ -49,6 +49,6 @@ class RecordedMessages(RecordedApi):
             content=resource.get("content", ()),
             stop_reason=resource.get("stop_reason"),
             usage=resource.get("usage") or None,
-            more={key: value for key, value in resource.items() if key not in _OF_STREAM | {"error"}},
+            more=without(resource, _OF_STREAM | {"error"}),
             stream_error=error,
         )

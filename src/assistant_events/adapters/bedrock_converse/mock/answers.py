@@ -13,7 +13,7 @@ import attrs
 
 from assistant_events.adapters.bedrock_converse import emit_resource
 from assistant_events.adapters.bedrock_converse.vocabulary import FINISH_REASONS, MALFORMED
-from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.json_fields import Fields, mapping, string, without
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
 from assistant_events.mock.answers import CallName, Item, ShortCall
@@ -130,7 +130,7 @@ def answer_fields(message: AssistantMessage) -> dict[str, Any]:
     """Return the fields of an `Answer` that gives *message*; those of `more` are beside them."""
     resource = emit_resource(message)
     content = mapping(mapping(resource, "output"), "message").get("content", ())
-    more = {key: value for key, value in resource.items() if key not in RESERVED}
+    more = without(resource, RESERVED)
     return {"content": content, "stop_reason": resource.get("stopReason"), "usage": resource.get("usage"), **more}
 
 

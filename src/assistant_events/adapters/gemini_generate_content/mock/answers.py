@@ -13,7 +13,7 @@ import attrs
 
 from assistant_events.adapters.gemini_generate_content import emit_resource
 from assistant_events.adapters.gemini_generate_content.vocabulary import FAILURES, FINISH_REASONS
-from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.adapters.json_fields import mapping, string, without
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.mock import answers, fixtures
 from assistant_events.mock.answers import CallName, Item, ShortCall
@@ -134,7 +134,7 @@ def response_fields(message: AssistantMessage) -> dict[str, Any]:
     if "error" in response:
         response = emit_resource(attrs.evolve(message, error=None, status=MessageStatus.COMPLETED))
     [candidate] = response.pop("candidates", [{}])
-    other = {key: value for key, value in candidate.items() if key not in _OF_CANDIDATE}
+    other = without(candidate, _OF_CANDIDATE)
     return {
         "parts": mapping(candidate, "content").get("parts", ()),
         "finish_reason": candidate.get("finishReason"),

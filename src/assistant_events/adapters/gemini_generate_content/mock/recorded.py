@@ -15,7 +15,7 @@ from assistant_events.adapters.gemini_generate_content.mock.aimock import FORM
 from assistant_events.adapters.gemini_generate_content.mock.answers import RESERVED, Answer, response_fields
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import read_request
 from assistant_events.adapters.google_rpc import camel_keys
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import string, without
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.google_api import error_response
@@ -60,6 +60,6 @@ class RecordedGenerateContent(RecordedApi):
             finish_reason=None if error else fields["finish_reason"],
             usage=fields["usage"],
             candidate=fields["candidate"],
-            more={key: value for key, value in fields.items() if key not in RESERVED | {"modelVersion"}},
+            more=without(fields, RESERVED | {"modelVersion"}),
             stream_error=error,
         )

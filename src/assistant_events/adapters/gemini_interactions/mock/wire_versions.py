@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from assistant_events.adapters.gemini_interactions import vocabulary as words
 from assistant_events.adapters.gemini_interactions.mock.frames import decoded_steps
-from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.json_fields import Fields, mapping, string, without
 
 _NAMES: Final[dict[str, str]] = {
     "interaction.created": "interaction.start",
@@ -22,7 +22,7 @@ _NAMES: Final[dict[str, str]] = {
 
 def version_1(document: Fields) -> dict[str, Any]:
     """Return an interaction of 2.x as 1.x has it: `outputs` in the place of `steps`, without the input."""
-    old = {key: value for key, value in document.items() if key not in ("steps", "object")}
+    old = without(document, ("steps", "object"))
     if "steps" in document:
         old["outputs"] = [
             block

@@ -9,7 +9,7 @@ from typing import Any, final
 from typing_extensions import override
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import string, without
 from assistant_events.adapters.openai_chat import dialect
 from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.answers import RESERVED, Answer, completion_fields
@@ -45,7 +45,7 @@ class RecordedChat(RecordedApi):
             message=fields["message"],
             finish_reason=None if error else fields["finish_reason"],
             usage=fields.get("usage"),
-            choice={key: value for key, value in fields["choice"].items() if key not in ("index", "finish_reason")},
-            more={key: value for key, value in fields.items() if key not in RESERVED | {"model"}},
+            choice=without(fields["choice"], ("index", "finish_reason")),
+            more=without(fields, RESERVED | {"model"}),
             stream_error=error,
         )
