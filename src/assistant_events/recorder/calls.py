@@ -153,11 +153,15 @@ class Calls:
         """Return the call of the key or of the provider's id that waits for its name."""
         return self.waiting.get(call_id if key is None else key)
 
+    def open_of(self, key: Hashable) -> OpenCall | None:
+        """Return the call of a key, where its input is open."""
+        call = self._by_key.get(key)
+        return call if call is not None and self.is_open(call) else None
+
     def open_input(self, provider_id: str | None, key: Hashable) -> OpenCall | None:
         """Return the call of the key, or the newest of the id (`None`: of all), whose input is open."""
         if key is not None:
-            call = self._by_key.get(key)
-            return call if call is not None and self.is_open(call) else None
+            return self.open_of(key)
         self._enter_new()
         begun = self._inputs.get(provider_id, [])
         while begun and not self.is_open(begun[-1]):

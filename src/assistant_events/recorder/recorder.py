@@ -91,8 +91,7 @@ class Recorder(Delivery):
         for fragment in self._fragments.open.values():
             if fragment.key == key:
                 return fragment
-        call = self._calls.of_key(key)
-        return call if call is not None and self._calls.is_open(call) else None
+        return self._calls.open_of(key)
 
     def unanswered(self, *, provider_executed: bool) -> list[str]:
         """Return the ids of the calls that were made and have no result, oldest first."""

@@ -431,12 +431,12 @@ class CallStep(StepDecoder):
         """End the input: the recorder makes a call of it, or reports why it is none."""
         if self.ended:
             return
-        self.ended = True
-        if not self._opened:
+        self.ended, was_opened = True, self._opened
+        if not was_opened:
             self.cut()
-        elif self.recorder.open_of(self) is None:
-            return  # its result has ended it
         call = self.recorder.open_of(self)
+        if was_opened and call is None:
+            return  # its result has ended it
         given = isinstance(call, OpenCall) and (call.buffer.length or call.input)
         # A call that the provider runs is settled by its result.
         unread = self._unread and not given and not self.provider_executed
