@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 
 from assistant_events import messages as msg
+from assistant_events.adapters.asked_again import is_asked_again, is_continued, left_to_ask_again
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
 from assistant_events.adapters.json_fields import base64_bytes, mapping, string, without
@@ -73,12 +74,6 @@ ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them is not sent; the later one is."
 """Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
 
-ASKED_AGAIN: Final = "The answer has no end and is asked for again: services refuse a request that ends with one."
-"""
-“The conversation must end with a user message”, “final assistant content cannot end with trailing whitespace”
-(hermes-agent#101401, claude-code#52433, 2026); a text before the thought of the next answer (claude-code#20705).
-"""
-
 
 class ClaudeEncoder(EncoderBase):
     """Base class of the encoders that ask models of Claude."""
@@ -120,8 +115,8 @@ class ClaudeEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return what is refused for what is not behind it: thoughts of Claude, all of an answer without an end."""
-        if self._is_asked_again(message, [part for _, part in parts]):
-            return dict.fromkeys([place for place, _ in self.with_block(message, parts)], ASKED_AGAIN)
+        if left := left_to_ask_again(self, message, parts):
+            return left
         return self._refused_thoughts(message, parts) if self.is_claude else {}
 
     def with_block(
@@ -141,7 +136,7 @@ class ClaudeEncoder(EncoderBase):
         found: set[str] = set()
         for is_answer, turn in groupby(reversed(self.messages), lambda each: isinstance(each, msg.AssistantMessage)):
             sent = [self._sendable(each) for each in turn if is_answer][::-1]
-            sent = [(message, parts) for message, parts in sent if parts and not self._is_asked_again(message, parts)]
+            sent = [(message, parts) for message, parts in sent if parts and not is_asked_again(self, message, parts)]
             if sent and not any(map(self._is_call, sent[-1][1])):
                 break
             has_thought = remains = False
@@ -179,33 +174,9 @@ class ClaudeEncoder(EncoderBase):
             elif item.kind != "text" or any(part.text for part in item.parts):
                 ending = []
         is_paused = message.finish_reason is FinishReason.PAUSE and latest in (None, last_number(message, "i"))
-        if ending and not (is_paused and self._is_continued(message, [part for _, part in parts])):
+        if ending and not (is_paused and is_continued(self, message, [part for _, part in parts])):
             refused |= dict.fromkeys(ending, ENDS_WITH_THOUGHT)
         return refused
-
-    def _is_asked_again(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
-        """
-        Return whether an answer has no end, and nothing of the user is behind it.
-
-        It was cut, or paused by a service that is not asked, which alone can continue it.
-        """
-        origin, target = message.origin, self.target
-        is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
-        is_left = message.finish_reason is FinishReason.PAUSE and is_elsewhere
-        return (is_left or message.status is not msg.MessageStatus.COMPLETED) and self._is_continued(message, parts)
-
-    def _is_continued(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
-        """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
-        if any(map(self._is_call, parts)):
-            return False
-        at = [each.id for each in self.messages].index(message.id)
-        for each in self.messages[at + 1 :]:
-            for kept in self.selected(each).messages:
-                if not isinstance(kept, msg.AssistantMessage):
-                    return False
-                if any(_is_block(part) and self.unsendable(part) is None for part in kept.parts):
-                    return True
-        return True
 
     def _is_call(self, part: msg.Part) -> bool:
         return isinstance(part, msg.ToolPart) and self.needs_result(part)
@@ -220,18 +191,7 @@ def _is_text_block(block: Item) -> bool:
     return block.get("type", "text") == "text" and not block.keys().isdisjoint({"text", "citationsContent"})
 
 
-def is_blank(part: msg.Part) -> bool:
-    """Return whether a part is a text of blanks."""
-    return isinstance(part, msg.TextPart) and not part.text.strip()
-
-
-def _is_block(part: msg.Part) -> bool:
-    """Return whether a part has a block with which an answer may end."""
-    return not isinstance(part, msg.ReasoningPart) and not is_blank(part)
-
-
 __all__ = [
-    "ASKED_AGAIN",
     "ENDS_WITH_THOUGHT",
     "JOINS_THOUGHTS",
     "PLATFORMS",
@@ -239,5 +199,4 @@ __all__ = [
     "data_of",
     "in_converse",
     "in_messages",
-    "is_blank",
 ]

@@ -104,6 +104,11 @@ def block_kind(part: msg.Part) -> BlockKind:
             assert_never(never)
 
 
+def is_blank(part: msg.Part) -> bool:
+    """Return whether a part is a text of blanks."""
+    return isinstance(part, msg.TextPart) and not part.text.strip()
+
+
 def content_blocks(
     message: msg.AssistantMessage,
     item_key: str,
@@ -277,6 +282,7 @@ __all__ = [
     "bridged",
     "content_blocks",
     "in_item_order",
+    "is_blank",
     "items_of",
     "joined_pieces",
     "joined_prompts",

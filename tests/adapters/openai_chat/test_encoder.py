@@ -11,7 +11,7 @@ from assistant_events import UserMessage, fold
 from assistant_events.messages import CompactionMessage
 from assistant_events.values import JsonContent, MediaContent, TextContent
 
-from .notation import DIALECT, MODEL, D, J, R, T, answer, encoded, events, message
+from .notation import DIALECT, MODEL, D, J, R, T, answer, encoded, events, message, stream
 from .samples import ENCRYPTED, PIXEL, SAMPLES
 
 USER = UserMessage(id="u1", content="Hi")
@@ -330,6 +330,34 @@ def test_prompts_in_a_row(prompts, expected):
 
     assert [{"role": "user", "content": expected}] == found
     assert ["user", "user"] == [each["role"] for each in others]
+
+
+CUT = stream(R("Hm"), T("Hel"))
+ENDS = {
+    "asked again": ((CUT,), [ASKED]),
+    "asked again, and answered": (
+        (CUT, SAMPLES["plain text"]),
+        [ASKED, {"role": "assistant", "content": "Hello world"}],
+    ),
+    "a prompt follows": (
+        (CUT, UserMessage(id="u2", content="Go on")),
+        [ASKED, {"role": "assistant", "content": "Hel"}, {"role": "user", "content": "Go on"}],
+    ),
+}
+
+
+@pytest.mark.parametrize("provider", ["openai", "mistral", "perplexity", "llama.cpp"])
+@pytest.mark.parametrize(("behind", "expected"), ENDS.values(), ids=ENDS)
+def test_an_answer_that_was_cut(behind, expected, provider):
+    """
+    A request that ends with it is refused (Mistral: smolagents#757, Perplexity: litellm#3918, llama.cpp#20861).
+    """
+    messages = [each if isinstance(each, UserMessage) else of(each, provider) for each in behind]
+    messages = [attrs.evolve(each, id=f"m{at}") for at, each in enumerate(messages)]
+    found, drops = encoded(USER, *messages, provider=provider)
+
+    assert expected == found
+    assert ("asked for again" in str(drops)) == (len(expected) < 3)
 
 
 @pytest.mark.parametrize(("provider", "content"), [("moonshot", " "), ("xai", " "), ("deepseek", "")])

@@ -16,9 +16,9 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import ClaudeEncoder, is_blank
+from assistant_events.adapters.claude import ClaudeEncoder
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import joined_roles
+from assistant_events.adapters.items import is_blank, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.adapters.pending_results import named_calls, unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result

@@ -51,8 +51,7 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
         field = taken[0]
     match part:
         case msg.TextPart():
-            annotations = {"annotations": state["annotations"]} if "annotations" in state else {}
-            return {field or "content": part.text, **annotations}
+            return {field or "content": part.text, **{key: state[key] for key in ("annotations",) if key in state}}
         case msg.ReasoningPart() if field in _THOUGHTS:
             kind, each = _THOUGHTS[field]
             thought = state.pop("thought", {})

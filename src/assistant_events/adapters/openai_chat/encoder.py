@@ -12,6 +12,7 @@ from base64 import b64encode
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
+from assistant_events.adapters.asked_again import left_to_ask_again
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
@@ -56,13 +57,11 @@ class OpenAIChatEncoder(EncoderBase):
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
         sent = bridged([*[dict(each) for each in self._leading], *items], self._profile.after_results)
-        if self._profile.alternates:
-            sent = joined_prompts(sent)
+        sent = joined_prompts(sent) if self._profile.alternates else sent
         always, mode = dict(self._profile.always), string(mapping(self.body, "thinking"), "type")
         thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
-        if thinks or any(not always.keys().isdisjoint(item) for item in sent):
-            sent = [{**always, **item} if item["role"] == "assistant" else item for item in sent]
-        return {"messages": sent}
+        adds = thinks or any(not always.keys().isdisjoint(item) for item in sent)
+        return {"messages": [{**always, **each} if adds and each["role"] == "assistant" else each for each in sent]}
 
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, audio or a PDF as a content part."""
@@ -108,6 +107,8 @@ class OpenAIChatEncoder(EncoderBase):
         is_nameless = isinstance(part, msg.OpaquePart) and "arguments" in part.state
         is_unplaced = isinstance(part, msg.ReasoningPart) and self._profile.fields is None and not part.state
         return DropReason.UNPLACED if is_run or is_nameless or is_unplaced else super().unsendable(part)
+
+    left_out = left_to_ask_again
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""

@@ -115,7 +115,5 @@ def citations_of(annotation: Fields) -> list[Citation]:
 
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
-    if "type" in document or "event_type" in document:
-        return False
-    error = error_of(document)
-    return isinstance(document.get("choices"), (list, tuple)) or (bool(error) and "status" not in error)
+    error, is_answer = error_of(document), isinstance(document.get("choices"), (list, tuple))
+    return document.keys().isdisjoint(("type", "event_type")) and (is_answer or (bool(error) and "status" not in error))
