@@ -392,6 +392,34 @@ def test_reasoning_in_an_object():
     assert [("reasoning", "Let me see", {"field": "reasoning"}), YES] == parts(answer(*pieces)) == parts(whole)
 
 
+SIGNED = {"signature": "EqQBCkgIChABGAI"}
+IN_OTHER_FORMS = {
+    "an array of texts": ([D(content=["Ye", "s"]), D(content=["."])], [YES], {}),
+    "a whole array": (document(content=["Yes", "."]), [YES], {}),
+    "a text in an object": (
+        [D(reasoning_content={"text": "Let me "}), D(reasoning_content={"text": "see"}), T("Yes.")],
+        [("reasoning", "Let me see", {"field": "reasoning_content"}), YES],
+        {},
+    ),
+    "a signature": (
+        [D(reasoning_content={"text": "So"}), D(reasoning_content=SIGNED), T("Yes.")],
+        [("reasoning", "So", {"field": "reasoning_content"}), YES],
+        {"message": SIGNED},
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "expected", "details"), IN_OTHER_FORMS.values(), ids=IN_OTHER_FORMS)
+def test_texts_in_other_forms(body, expected, details):
+    """
+    Albert sends arrays (suitenumerique/conversations#411), Envoy thoughts of Bedrock as objects (ai-gateway#1222).
+    """
+    found = answer(*body) if isinstance(body, list) else body
+
+    assert expected == parts(found)
+    assert details == message(found).details
+
+
 def test_a_name_alone_behind_a_whole_input():
     """
     It repeats the name of the call in another form, and begins none.

@@ -30,6 +30,7 @@ from assistant_events.adapters.json_fields import (
     merged,
     others,
     string,
+    text_in,
 )
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.adapters.openai_chat import vocabulary as words
@@ -210,7 +211,7 @@ class OpenAIChatDecoder(DecoderBase):
             else:
                 self._offer((*_DELTA, named, 0, self._details.text_field(item)), piece_key(facts), repr(facts))
         for field in filter(filled.__contains__, dict.fromkeys((thought, "content", "refusal", *self._READERS))):
-            text = string(delta, field) or string(mapping(delta, field), "content")  # an object of any-llm
+            text = text_in(delta, field)
             if text and field in (thought, "refusal", "content"):
                 self._on_text(field, text)
             elif read := self._READERS.get(field):
@@ -220,6 +221,8 @@ class OpenAIChatDecoder(DecoderBase):
                         self._details.end()
                     # Of a document each is whole, and ids may be the same.
                     read(self, {**item, "index": at} if is_numbered else item)
+            else:  # a signature in the object of a thought, of Envoy
+                self.learn_details(mapping(delta, field), ("content", "text"), level="message")
             self._keep_sources()
         return bool(filled)
 
