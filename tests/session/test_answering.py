@@ -626,6 +626,19 @@ def test_verbs_that_do_not_apply(session, verb, arguments, text):
     assert "s1" == session.transcript.last.id
 
 
+def test_another_answer_for_one_that_others_have_removed(open_session, store):
+    """
+    It is there no more, as if it had never been.
+    """
+    store.append("s1", [prompt(), *durable(answer("Hi"))])
+    session = open_session(store)
+    store.append("s1", [rewind("u1")])
+
+    with pytest.raises(LocalProtocolError, match="message 'a1' "):
+        session.regenerate("a1")
+    assert rewind("u1") == store.events[-1]
+
+
 # -- what others append while an answer comes
 
 CANCELLED = ErrorInfo(kind=ErrorKind.CANCELLED, message="stopped")
@@ -701,6 +714,12 @@ CONFLICTS = {
         ("a1",),
         ToolSuccess(message_id="a1", call_id="c1", output="sun"),
         False,
+    ),
+    "another answer for one that got a result": (
+        "regenerate",
+        ("a1",),
+        ToolSuccess(message_id="a1", call_id="c1", output="sun"),
+        True,
     ),
     "a result of a message that was rewound": (
         "append",

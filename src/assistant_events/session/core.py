@@ -510,21 +510,24 @@ class Core(ABC, Generic[StreamT]):
 
         return await self._append(plan, meta, names=())
 
-    async def _rewind(self, message_id: str, meta: Meta, *then: Event, last: bool = False) -> Records:
-        self._message(message_id)
+    async def _rewind(
+        self, message_id: str, meta: Meta, *then: Event, last: bool = False, as_it_is: bool = False
+    ) -> Records:
+        """Remove a message; one that another writer has written meanwhile only *as it is* then."""
 
         def plan() -> list[Event]:
+            self._message(message_id)
             newest = self.transcript.last
             if last and (newest is None or newest.id != message_id):
                 return []
             return [HistoryRewound(message_id=message_id), *then]
 
-        return await self._append(plan, meta, names=(message_id,))
+        return await self._append(plan, meta, names=() if as_it_is else (message_id,))
 
     async def _regenerate(self, message_id: str, meta: Meta) -> Records:
         if not isinstance(self._message(message_id), AssistantMessage):
             raise LocalProtocolError(f"message {message_id!r} is not an answer; regenerate takes one, edit a prompt")
-        return await self._rewind(message_id, meta)
+        return await self._rewind(message_id, meta, as_it_is=True)
 
     async def _edit(self, message_id: str, content: ContentInput, name: str | None, meta: Meta) -> Records:
         if not isinstance(self._message(message_id), UserMessage):

@@ -158,7 +158,16 @@ class Session(Core[EventStream]):
         return await self._alone(self._rewind(message_id, meta, last=last))
 
     async def regenerate(self, message_id: str, *, meta: Meta = None) -> Records:
-        """Rewind an answer, for `respond` to make another one. Raises as `append` does."""
+        """
+        Rewind an answer, for `respond` to make another one.
+
+        One that is written meanwhile, as by its own turn, is removed all the same.
+
+        Raises:
+            LocalProtocolError: The answer does not exist, also as another writer has removed it meanwhile.
+
+            ConflictError: Others have written again and again. Nothing was stored.
+        """
         return await self._alone(self._regenerate(message_id, meta))
 
     async def edit(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -21,9 +20,6 @@ Fields: TypeAlias = dict[str, Any]  # Any: plain JSON.
 _NO_FIELDS: Final[Mapping[str, tuple[type, ...]]] = {}
 
 _TYPES: Final[dict[type, str]] = {str: "a string", list: "an array", bool: "true or false", object: "any JSON"}
-
-_TRIES: Final = 20
-"""How often a rewind is tried while the answer that it removes is written."""
 
 
 @attrs.frozen
@@ -63,7 +59,7 @@ def commands(turns: Turns) -> dict[str, Command]:
         return await session.edit(fields["message_id"], content, new_message_id=fields.get("new_message_id"))
 
     async def regenerate(session: Session, fields: Fields) -> object:
-        return await _regenerate(session, fields["message_id"])
+        return await session.regenerate(fields["message_id"])
 
     async def stop(session: Session, _: Fields) -> object:
         return await turns.stop(session)
@@ -98,13 +94,6 @@ def commands(turns: Turns) -> dict[str, Command]:
 def _content(prompt: str | list[Any]) -> str | tuple[Content, ...]:
     # Any: plain JSON.
     return prompt if isinstance(prompt, str) else tuple([structure(each, Content) for each in prompt])
-
-
-async def _regenerate(session: Session, message_id: str) -> object:
-    for _ in range(_TRIES):
-        with suppress(ConflictError):  # its own turn has written the answer meanwhile: it is replaced all the same
-            return await session.regenerate(message_id)
-    return await session.regenerate(message_id)
 
 
 def _is_asked(call: ToolPart) -> bool:
