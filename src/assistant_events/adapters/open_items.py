@@ -232,6 +232,8 @@ class OpenItems:
         self._at: dict[int | str | None, OpenItem] = {}
         """The items by their last index and by each of their ids."""
 
+        self._shared: set[int | None] = {None}
+
     def __iter__(self) -> Iterator[OpenItem]:
         return iter(self._by_number.values())
 
@@ -245,6 +247,10 @@ class OpenItems:
     def at(self, address: int | str | None) -> OpenItem | None:
         """Return the item of an index or an id; `None` without one."""
         return self._at.get(address)
+
+    def is_place(self, index: int | None) -> bool:
+        """Return whether an index alone names an item, and not two calls that were open at once."""
+        return index not in self._shared
 
     def answered_by(self, item: OpenItem) -> OpenItem | None:
         """Return the call that has waited for an item with its result, and now has it; `None` when none has."""
@@ -301,9 +307,10 @@ class OpenItems:
         Return the item of an event, which begins unless it has.
 
         The index counts, and the id only where it has no item of this type: there are servers that change ids with
-        every event. Without both, it is the last of its type that has not ended; so it is of an end at an index that
-        nothing has, where that is the item that began last and has no id, or the same text (vLLM and SGLang count
-        before they end an item).
+        every event. The id counts alone where another call begins at the index of one that is open: gateways write
+        the index of Chat Completions there, which some servers leave at 0. Without both, it is the last of its type
+        that has not ended; so it is of an end at an index that nothing has, where that is the item that began last and
+        has no id, or the same text (vLLM and SGLang count before they end an item).
 
         Args:
             index: Index of the item.
@@ -320,6 +327,9 @@ class OpenItems:
         """
         call_id = None if whole is None or kind not in self._calls else string(whole, "call_id")
         address = item_id or call_id
+        if call_id and not is_end and self._is_other_call(self._at.get(index), call_id):
+            self._shared.add(index)
+        index = index if self.is_place(index) else None
         item = self._at.get(address if index is None else index)
         if item is not None and item.kind == kind and whole is None:
             if item_id and not item.address and not item.fields.get("id"):
@@ -359,6 +369,9 @@ class OpenItems:
         if last is None or last.kind != kind or last.ended:
             return None
         return last if not last.fields.get("id") or self._has_text_of(last, whole or {}) else None
+
+    def _is_other_call(self, item: OpenItem | None, call_id: str) -> bool:
+        return item is not None and not item.ended and string(item.fields, "call_id") not in (None, "", call_id)
 
     def _has_text_of(self, item: OpenItem, whole: Fields) -> bool:
         """Return whether the last text of an item is that of a whole one, and neither is empty."""

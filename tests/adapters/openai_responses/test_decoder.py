@@ -1719,6 +1719,26 @@ def test_thoughts_of_perplexity():
     assert [] == notes(PERPLEXITY)
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_calls_that_are_open_at_one_index(ends):
+    """
+    Gateways write the index of the call in Chat Completions, which some servers leave at 0; the ids are right.
+    """
+    [first, *pieces, _, end], [other, *others, _, last] = [
+        call(0, f'{{"{name}"', ":1", "}", id=f"fc_{name}", call_id=f"call_{name}") for name in "ab"
+    ]
+    for each in pieces + others:
+        each["item_id"] = "fc_a" if each in pieces else "fc_b"
+    mixed = [each for pair in zip(pieces, others, strict=True) for each in pair]
+    frames = [first, mixed[0], other, *mixed[1:], *([end, last] if ends else [])]
+    found = message(stream(*frames, end=completed()))
+
+    assert [("call_a", {"a": 1}), ("call_b", {"b": 1})] == [
+        (each.call_id, thaw(each.input)) for each in found.tool_calls
+    ]
+    assert ["fc_a", "fc_b"] == [each.state["item_id"] for each in found.tool_calls]
+
+
 def test_another_item_at_the_index_of_a_call():
     """
     One with an id is not the result of a call of the app that has not ended.

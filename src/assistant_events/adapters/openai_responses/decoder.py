@@ -255,8 +255,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             text.add(string(event, "delta") or "")
             if logprobs := array(event, "logprobs"):
                 text.append("logprobs", logprobs)
-            elif index is not None and not isinstance(event.get("sequence_number"), (dict, list)):
-                # Without an index its id counts, which the fast path does not look at.
+            elif self._items.is_place(index) and not isinstance(event.get("sequence_number"), (dict, list)):
+                # Elsewhere its id counts, which the fast path does not look at.
                 self.offer_fast_path(event, ("delta",), self.recorder.open_of(text.key), kind=(text.kind, text.index))
         elif verb == "annotation.added":
             text.append("annotations", [mapping(event, "annotation")])
