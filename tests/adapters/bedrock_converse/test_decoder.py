@@ -525,6 +525,16 @@ def test_several_facts_in_a_delta():
     )
 
 
+@pytest.mark.parametrize("empty", [T(0, ""), H(0, "")])
+def test_a_delta_of_another_kind_behind_an_empty_one(empty):
+    """
+    The block has begun with the empty one, and keeps the other raw.
+    """
+    [part] = message(answer(empty, D(0, hologram={"beam": 1}), X(0))).parts
+
+    assert ("", [{"hologram": {"beam": 1}}]) == (part.text, thaw(part.state["deltas"]))
+
+
 def test_an_input_that_is_an_object():
     """
     An input that is not a text is the object of the call.

@@ -240,8 +240,9 @@ class BedrockConverseDecoder(DecoderBase):
             case _:
                 self.note("unknown-delta", "a delta of an unknown type was kept raw")
                 known = self._blocks.get(index)
-                is_kept = known is not None and known.role in ("text", "reasoning", "opaque")
-                self.recorder.keep(known if is_kept else self._open(index, "opaque"), {"deltas": [delta]})
+                if known is None or known.role not in ("text", "reasoning", "opaque"):
+                    known = self._open(index, "opaque")
+                self.recorder.keep(self._begun(known), {"deltas": [delta]})
 
     def _on_reasoning(self, event: Fields | None, block: _Block, delta: Fields) -> None:
         text, redacted = string(delta, "text") or "", string(delta, "redactedContent")
