@@ -1197,3 +1197,18 @@ def test_a_bare_error_behind_a_stop():
     found = message(stream(C(T("a")), ended("STOP")) + error)
 
     assert (MessageStatus.FAILED, "overloaded") == (found.status, found.error.kind)
+
+
+def test_chunks_inside_an_object():
+    """
+    Code Assist, which serves the Gemini CLI, has each chunk and document under `response`, with an id of its own.
+    """
+    chunks = [C(H("Hm."), T("one")), *[C(T(f" and {word}")) for word in ("two", "three", "four", "five")], END]
+    wrapped = [{"response": each, "traceId": "4bf92f"} for each in chunks]
+    plain, found = message(stream(*chunks)), message(stream(*wrapped))
+
+    assert (plain.parts, plain.usage, plain.origin) == (found.parts, found.usage, found.origin)
+    assert "one and two and three and four and five" == found.text
+    assert {"traceId": "4bf92f"} == found.details
+    assert found.text == message({"response": C(T(found.text), finish="STOP", usage=USAGE)}).text
+    assert all(DIALECT.detect(each) for each in wrapped)

@@ -54,7 +54,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     item_key = "i"
     usage_table = words.USAGE
     error_table = words.ERRORS
-    answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata", "prompt_feedback", "usage_metadata"})
+    answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata", "response", *words.OF_DUMPS})
     delta_frames = DeltaFrames(
         constant=("role", "index", "thought", "modelVersion", "responseId", "turnToken", "createTime"),
         counted=("usageMetadata",),
@@ -83,7 +83,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._traffic: dict[str, Any] = {}
 
     def on_event(self, event: Fields) -> None:
-        """Read one chunk."""
+        """Read one chunk; Code Assist has it in an object."""
+        event = {**others(event, ("response",)), **mapping(event, "response")} if mapping(event, "response") else event
         if not event.keys().isdisjoint(words.OF_DUMPS):
             event = camel_keys(event)
         if event.get("error") is not None:
@@ -225,8 +226,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             assert isinstance(opened, OpenFragment), "it has begun"
             self._text = opened
         key = self._text.key
-        add = self.recorder.text if kind == "text" else self.recorder.reasoning
-        add(text, key=key)
+        (self.recorder.text if kind == "text" else self.recorder.reasoning)(text, key=key)
         if state:
             self.recorder.keep(key, state)
         elif event is not None:

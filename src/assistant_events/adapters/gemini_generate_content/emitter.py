@@ -93,9 +93,8 @@ def _error_document(error: ErrorInfo) -> Item:
 
 
 def _head(message: msg.AssistantMessage) -> Item:
-    named = {"modelVersion": message.origin.served_model}
-    named |= {key: string(message.state, key) for key in words.OF_RESPONSE}
-    return {key: value for key, value in named.items() if value}
+    state = {key: string(message.state, key) for key in words.OF_RESPONSE}
+    return {key: each for key, each in {"modelVersion": message.origin.served_model, **state}.items() if each}
 
 
 def _ending(message: msg.AssistantMessage) -> Item:

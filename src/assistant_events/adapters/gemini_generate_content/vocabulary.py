@@ -136,6 +136,7 @@ def tool_of(kind: str, fields: Fields) -> str | None:
 
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
+    document = mapping(document, "response") or document
     if is_array(document.get("candidates")) or {"modelVersion", "usageMetadata", "usage_metadata"} & document.keys():
         return True
     error = mapping(document, "error")
