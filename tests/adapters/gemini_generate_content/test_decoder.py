@@ -10,6 +10,7 @@ from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePa
 from assistant_events.adapters import JsonArray, JsonLines
 from assistant_events.messages import CallStatus, MediaPart, MessageStatus, PartStatus
 from assistant_events.values import Citation, ErrorInfo, JsonContent, TextContent, thaw
+from assistant_events.values.json_values import LazyObject
 
 from .notation import (
     DIALECT,
@@ -1197,6 +1198,18 @@ def test_a_bare_error_behind_a_stop():
     found = message(stream(C(T("a")), ended("STOP")) + error)
 
     assert (MessageStatus.FAILED, "overloaded") == (found.status, found.error.kind)
+
+
+def test_an_input_that_is_frozen_late():
+    """
+    A whole one stays as it was parsed until something looks into it: freezing a large one takes longer than reading.
+    """
+    given = {"lines": [{"text": "a"}]}
+    [called] = [each for each in events(answer(F("f", given))) if each.type == "tool.called"]
+
+    assert LazyObject is type(called.input)
+    assert given == called.input
+    assert LazyObject is not type(called.input)
 
 
 def test_chunks_inside_an_object():
