@@ -155,6 +155,13 @@ def extend_arrays(facts: dict[str, Any], key: str, fields: Fields, *, repeats: b
             known[name] = value
 
 
+def learn_arrays(facts: dict[str, Any], key: str, fields: Fields) -> dict[str, Any]:
+    """Put the arrays of *fields* as `extend_arrays` into *facts* under *key*, with repeats; return the other fields."""
+    arrays = {name: value for name, value in fields.items() if is_array(value)}
+    extend_arrays(facts, key, arrays, repeats=True)
+    return others(fields, arrays)
+
+
 def string(fields: Fields, key: str) -> str | None:
     """Return a string, or `None`."""
     value = fields.get(key)

@@ -14,8 +14,9 @@ def citation_of(annotation: Fields, length: int | None = None) -> Citation:
     start, end = integer(annotation, "start_index"), integer(annotation, "end_index")
     if start is None or end is None or not 0 <= start < end or (length is not None and end > length):
         start = end = None
-    title = string(annotation, "title") or string(annotation, "filename")
-    return Citation(url=string(annotation, "url"), title=title, start=start, end=end)
+    title = next((found for key in ("title", "filename", "document_title") if (found := string(annotation, key))), None)
+    cited_text = string(annotation, "cited_text")  # LiteLLM has sources of Claude, of which some are documents
+    return Citation(url=string(annotation, "url"), title=title, start=start, end=end, cited_text=cited_text)
 
 
 def annotation_of(citation: Citation) -> dict[str, Any]:

@@ -1536,3 +1536,54 @@ def test_a_cache_beside_a_total():
     }
 
     assert 5 == message(stream(T("a"), F(), {**HEAD, "choices": [], "usage": usage}, DONE)).usage.output_tokens
+
+
+def cited_by_litellm(**source):
+    """
+    Return the chunk that LiteLLM makes of a `citations_delta` of Claude.
+    """
+    return D(content="", provider_specific_fields={"citation": source})
+
+
+def test_each_source_that_litellm_has_of_claude_is_one_of_the_text():
+    """
+    LiteLLM sends one source with a chunk, in an object of its own; a source may be a document without an address.
+    """
+    page = {"type": "web_search_result_location", "url": "https://a.x/", "title": "A", "cited_text": "It rains."}
+    paper = {"type": "char_location", "document_title": "B", "cited_text": "It snows.", "start_char_index": 0}
+    body = answer(T("It "), cited_by_litellm(**page), T("rains or snows."), cited_by_litellm(**paper))
+    found = message(body)
+
+    [text] = found.parts
+    assert text.text == "It rains or snows."
+    assert text.citations == (
+        Citation(url="https://a.x/", title="A", cited_text="It rains."),
+        Citation(title="B", cited_text="It snows."),
+    )
+    assert thaw(text.state) == {"annotations": [page, paper]}
+    assert thaw(found.details) == {}
+
+
+def test_arrays_of_deltas_are_more_items():
+    """
+    As Perplexity's steps of a search, and as the official client adds deltas; an array that is sent again counts once.
+    """
+    one, two, three = ({"thought": each, "type": "web_search"} for each in ("one", "two", "three"))
+    body = answer(
+        D(reasoning_steps=[one], chunk={"object": "chat.reasoning"}),
+        D(reasoning_steps=[two], chunk={"object": "chat.reasoning"}),
+        D(reasoning_steps=[one, two], chunk={"object": "chat.reasoning"}),
+        D(reasoning_steps=[three], chunk={"object": "chat.reasoning.done"}),
+        T("Yes."),
+    )
+
+    assert thaw(message(body).details) == {"message": {"reasoning_steps": [one, two, three]}}
+
+
+def test_numbers_of_tokens_are_no_facts_of_the_answer():
+    """
+    With `return_token_ids` each choice of vLLM has the numbers of its own tokens; the last is not all of them.
+    """
+    body = answer(D(content="A", choice={"token_ids": [1]}), D(content="B", choice={"token_ids": [2]}))
+
+    assert thaw(message(body).details) == {}

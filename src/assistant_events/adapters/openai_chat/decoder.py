@@ -24,6 +24,7 @@ from assistant_events.adapters.json_fields import (
     extend_arrays,
     filled,
     integer,
+    learn_arrays,
     listed,
     mapping,
     mappings,
@@ -151,16 +152,17 @@ class OpenAIChatDecoder(DecoderBase):
         if beside := mapping(delta, words.BESIDE):  # LiteLLM repeats there what is in the delta
             sealed = {key: beside[key] for key in words.SEALED if array(beside, key)}
             extend_arrays(self.step_state, words.BESIDE, sealed, repeats=True)
-            delta = {**delta, words.BESIDE: others(beside, words.DETAILS, words.SEALED) or None}
-        self.learn_details(delta, _MESSAGE, level="message")
-        for key in () if delta.keys().isdisjoint(words.RETURNED) else words.RETURNED:
-            if delta.get(key) is not None and key != words.BESIDE:
-                self.step_state[key] = merged(self.step_state.get(key), delta[key])
+            delta = {**delta, words.BESIDE: others(beside, words.DETAILS, words.SEALED, ("citation",)) or None}
+            delta["annotations"] = [*array(delta, "annotations"), *listed(beside, "citation")]
+        if more := others(delta, _MESSAGE):  # arrays as the official client adds deltas
+            self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
+        if not delta.keys().isdisjoint(words.RETURNED):
+            returned = {key: delta[key] for key in words.RETURNED if delta.get(key) is not None and key != words.BESIDE}
+            self.step_state |= merged(self.step_state, returned)
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
         reason = None if reason == "null" else reason  # as KoboldCpp and Xunfei's workflows write it
-        if logprobs:
-            extend_arrays(self.step_details, "logprobs", logprobs)
+        extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = None if logprobs or reason else event
         # MiniMax repeats the message behind its deltas. Proxies of Gemini have a reason to finish in each chunk.
         has_more = not (self._is_document and self._is_streamed) and self._on_delta(delta)
@@ -286,8 +288,7 @@ class OpenAIChatDecoder(DecoderBase):
         spoken = (string(mapping(self.step_details, "audio"), "transcript") or "") + (string(audio, "transcript") or "")
         self.learn_details({**audio, "transcript": spoken or None}, ("id", "data"), level="audio")
         self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
-        data = base64_bytes(string(audio, "data"))
-        if data:
+        if data := base64_bytes(string(audio, "data")):
             kind = string(mapping(self.request, "audio"), "format") or "pcm16"
             self.recorder.media(data, f"audio/{kind}", key="audio", state=self._audio)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_places import citation_of
 from assistant_events.adapters.usage import UsageTable
@@ -66,7 +66,7 @@ PADDING: Final = names("obfuscation p")
 CHUNK: Final = names("id object created model choices usage error").union(LEVELS, PADDING)
 """Fields of a chunk that are read, or dropped. All others are details of the step, under their own names."""
 
-CHOICE: Final = names("index delta message finish_reason logprobs usage error text token_id")
+CHOICE: Final = names("index delta message finish_reason logprobs usage error text token_id token_ids")
 """The same of a choice: others are details under `choice`."""
 
 BESIDE: Final = "provider_specific_fields"
@@ -96,7 +96,7 @@ DROPPED: Final = by_word(
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
         " chat.completion.done/choices.message text_completion/choices.message",
         "It determines how an item is read.": "content.type thinking.type summary.type images.type annotations.type",
-        "The number of a token in the vocabulary of the model.": "token_id",
+        "The number of a token in the vocabulary of the model.": "token_id token_ids",
         "The order of the calls.": "tool_calls.index executed_tools.index",
         "`function`; another type is state.": "tool_calls.type",
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
@@ -109,8 +109,8 @@ DROPPED: Final = by_word(
 
 def citations_of(annotation: Fields) -> list[Citation]:
     """Return the source that an annotation names; none of one such as the text of a file."""
-    source = mapping(annotation, "url_citation") or annotation
-    return [citation_of(source)] if string(source, "url") is not None else []
+    cited = citation_of(mapping(annotation, "url_citation") or annotation)
+    return [cited] if cited.url is not None or cited.cited_text is not None else []
 
 
 def detect(document: Fields) -> bool:
