@@ -459,14 +459,23 @@ def test_an_image():
     assert ("image/png", b"\x89PNG", "completed") == (part.media_type, part.data, part.status)
 
 
-def test_an_image_that_failed():
+def test_an_image_that_failed_or_is_in_s3():
     """
-    The error of an image is kept raw.
+    An image without bytes is kept raw with its format, written again, and not sent: requests have none in answers.
     """
     error = {"image": {"error": {"message": "too dark"}}}
-    [part] = message(answer(B(0, image={"format": "png"}), D(0, **error), X(0))).parts
+    stored = {"image": {"source": {"s3Location": {"uri": "s3://b/1.png"}}}}
+    for delta in (error, stored):
+        body = answer(B(0, image={"format": "png"}), D(0, **delta), X(0), *text(1, "So."))
+        found = message(body, request=REQUEST)
+        whole = {"image": {"format": "png", **delta["image"]}}
 
-    assert [error] == thaw(part.state["deltas"])
+        assert ["opaque", "text"] == [part.type for part in found.parts]
+        assert whole == thaw(found.parts[0].state["block"])
+        assert [whole, {"text": "So."}] == DIALECT.emit_resource(found)["output"]["message"]["content"]
+        sent = DIALECT.encoder([found], REQUEST)
+        assert [{"role": "assistant", "content": [{"text": "So."}]}] == sent.body["messages"]
+        assert ["unplaced"] == [drop.reason.value for drop in sent.drops]
 
 
 def test_late_text_of_a_block():

@@ -237,6 +237,8 @@ class BedrockConverseDecoder(DecoderBase):
                 data = base64_bytes(string(mapping(image, "source"), "bytes")) or b""
                 block = self._block(index, "media")
                 self.recorder.media(data, f"image/{string(block.fields, 'format') or '*'}", key=block)
+            case {"image": dict() as image} if said(image):  # one in S3, or why there is none
+                self._open(index, "opaque", {"image": {**self._block(index, "media").fields, **said(image)}})
             case _:
                 self.note("unknown-delta", "a delta of an unknown type was kept raw")
                 known = self._blocks.get(index)

@@ -24,8 +24,8 @@ from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
-_REFUSED = frozenset({"toolUse", "toolResult", words.UNKNOWN_MEMBER})
-"""Keys of raw blocks that are refused: a call without a name, a result without its call, of others the name alone."""
+_REFUSED = frozenset({"toolUse", "toolResult", "image", words.UNKNOWN_MEMBER})
+"""Keys of raw blocks that are refused: a call without a name, a result without its call, media, the name alone."""
 
 _MAY_BE_CLAUDE = re.compile("anthropic|:application-inference-profile/")
 """Names of models of Claude, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
