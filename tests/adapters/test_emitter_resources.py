@@ -197,3 +197,21 @@ def test_an_end_without_a_word():
     An answer that ended without a status has the one that is nearest.
     """
     assert "completed" == of(started(), ended(raw=None))["status"]
+
+
+def test_an_output_that_failed_in_an_answer_that_completed():
+    """
+    Its error is one of a step, in the document and in a stream that is written.
+    """
+    error = {"code": 8, "message": "The image is over your quota."}
+    steps = [step("model_output", content=[{"type": "text", "text": "Hello"}]), step("model_output", error=error)]
+    document = {"id": "v1", "status": "incomplete", "object": "interaction", "model": MODEL, "steps": steps}
+    events = decode_resource(document, "m")
+    message = fold(events).last
+    emitter = DIALECT.emitter()
+    frames = [frame for event in events for frame in emitter.emit(event)]
+    decoder = DIALECT.decoder("m")
+
+    assert {"output_error": error} == dict(message.details)
+    assert document == emit_resource(message)
+    assert message == fold([*decoder.feed(b"".join(map(emitter.to_bytes, frames))), *decoder.close()]).last

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from assistant_events.adapters.emitter import is_lost
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind, thaw
 
 
 class Failure(NamedTuple):
@@ -60,8 +60,9 @@ def failure_of(message: AssistantMessage) -> Failure:
     if error is None:
         if message.finish_reason is None:
             return Failure(None)
-        own = message.raw_finish_reason if message.origin.dialect == "gemini-interactions" else None
-        return Failure(own or vocabulary.status_of(message.finish_reason))
+        is_own = message.origin.dialect == "gemini-interactions"
+        own, output_error = (message.raw_finish_reason, message.details.get("output_error")) if is_own else (None, None)
+        return Failure(own or vocabulary.status_of(message.finish_reason), output_error=thaw(output_error))
     if error == ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"):
         return Failure("cancelled")
     if error == ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed"):
