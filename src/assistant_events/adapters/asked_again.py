@@ -18,7 +18,9 @@ ASKED_AGAIN: Final = "The answer has no end and is asked for again: services ref
 
 Of Chat Completions: “Expected last role User or Tool (or Assistant with prefix True)” (Mistral, smolagents#757), “Last
 message must have role `user`” (Perplexity, litellm#3918), “Assistant response prefill is incompatible with
-enable_thinking” (llama.cpp#20861). Others continue the text, so that the next answer has only its rest.
+enable_thinking” (llama.cpp#20861). Others continue the text, so that the next answer has only its rest. Of Gemini:
+“Requests ending with a model turn are not supported unless the last part is a function response” (3.6 Flash,
+LibreChat-AI/agents#323).
 """
 
 

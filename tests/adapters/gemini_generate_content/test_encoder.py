@@ -53,6 +53,27 @@ SENT = {
 }
 
 
+CUT = stream(C(H("Hm")), C(T("Hel")))
+ENDS = {
+    "asked again": ([CUT], [ASKED]),
+    "asked again, and answered": ([CUT, answer(T("Hello"))], [ASKED, model(T("Hello"))]),
+    "a prompt follows": ([CUT, "Go on"], [ASKED, model(T("Hel")), user(T("Go on"))]),
+}
+
+
+@pytest.mark.parametrize(("behind", "expected"), ENDS.values(), ids=ENDS)
+def test_an_answer_that_was_cut(behind, expected):
+    """
+    Gemini 3.6 Flash answers 400: "Requests ending with a model turn are not supported" (LibreChat-AI/agents#323).
+    """
+    messages = [message(each) if isinstance(each, bytes) else UserMessage(id="u2", content=each) for each in behind]
+    messages = [attrs.evolve(each, id=f"m{at}") for at, each in enumerate(messages)]
+    found, drops = encoded(USER, *messages)
+
+    assert expected == found
+    assert ("asked for again" in str(drops)) == (len(expected) < 3)
+
+
 @pytest.mark.parametrize("name", SENT)
 def test_parts_go_back(name):
     """

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
+from assistant_events.adapters.asked_again import left_to_ask_again
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
@@ -50,6 +51,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
     signature_key: ClassVar[str] = "thoughtSignature"
     own_addresses: ClassVar[tuple[str, ...]] = ("gs://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
+    left_out = left_to_ask_again  # Gemini 3.6 refuses a request that ends with an answer (LibreChat-AI/agents#323)
 
     def prepare(self) -> None:
         """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""
@@ -99,9 +101,8 @@ class GeminiGenerateContentEncoder(EncoderBase):
             case _:
                 response = {"error" if failed else "output": text_of(content)}
         call_id = None if call.message_id in self._without_ids else wire_id(call)
-        named = {"name": call.name} if call_id is None else {"id": call_id, "name": call.name}
-        held = {"parts": media} if media else {}
-        return self.user_item([{"functionResponse": {**named, "response": response, **held}}])
+        named = {"name": call.name, "response": response, **({"parts": media} if media else {})}
+        return self.user_item([{"functionResponse": named if call_id is None else {"id": call_id, **named}}])
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
         """Return whether a part has a form in a request; of a call that was made up, its result has."""

@@ -68,8 +68,7 @@ def write_part(kind: PartKind, part: msg.Part) -> Item:
             named = {"toolType" if call_kind == "toolCall" else "name": part.name, "args": arguments}
             return {call_kind: {**(arguments if call_kind == "executableCode" else named), **fields}, **more}
         case msg.OpaquePart():
-            whole: Item = state["part"]
-            return whole
+            return {**state["part"]}
         case _ as never:
             assert_never(never)
 
