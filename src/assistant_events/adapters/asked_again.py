@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from assistant_events import messages as msg
@@ -24,39 +24,40 @@ LibreChat-AI/agents#323).
 """
 
 
-def left_to_ask_again(
-    encoder: EncoderBase, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
-) -> dict[int, DropReason | str]:
-    """Return the places of what would be sent of an answer that is asked for again, with the reason."""
-    if not is_asked_again(encoder, message, [part for _, part in parts]):
-        return {}
-    return dict.fromkeys([place for place, part in parts if encoder.unsendable(part) is None], ASKED_AGAIN)
+class AskAgainEncoder(EncoderBase):
+    """Base class of encoders for services that refuse a request that ends with an answer, or continue its text."""
 
+    def left_out(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> Mapping[int, DropReason | str]:
+        """Return the places of all that would be sent of an answer that is asked for again."""
+        if not self.is_asked_again(message, [part for _, part in parts]):
+            return {}
+        return dict.fromkeys([place for place, part in parts if self.unsendable(part) is None], ASKED_AGAIN)
 
-def is_asked_again(encoder: EncoderBase, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
-    """
-    Return whether an answer has no end, and nothing of the user is behind it.
+    def is_asked_again(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
+        """
+        Return whether an answer has no end, and nothing of the user is behind it.
 
-    It was cut, or paused by a service that is not asked, which alone can continue it.
-    """
-    origin, target = message.origin, encoder.target
-    is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
-    is_left = message.finish_reason is FinishReason.PAUSE and is_elsewhere
-    return (is_left or message.status is not msg.MessageStatus.COMPLETED) and is_continued(encoder, message, parts)
+        It was cut, or paused by a service that is not asked, which alone can continue it.
+        """
+        origin, target = message.origin, self.target
+        is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
+        is_left = message.finish_reason is FinishReason.PAUSE and is_elsewhere
+        return (is_left or message.status is not msg.MessageStatus.COMPLETED) and self.is_continued(message, parts)
 
-
-def is_continued(encoder: EncoderBase, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
-    """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
-    if any(isinstance(part, msg.ToolPart) and encoder.needs_result(part) for part in parts):
-        return False
-    at = [each.id for each in encoder.messages].index(message.id)
-    for each in encoder.messages[at + 1 :]:
-        for kept in encoder.selected(each).messages:
-            if not isinstance(kept, msg.AssistantMessage):
-                return False
-            if any(_is_block(part) and encoder.unsendable(part) is None for part in kept.parts):
-                return True
-    return True
+    def is_continued(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
+        """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
+        if any(isinstance(part, msg.ToolPart) and self.needs_result(part) for part in parts):
+            return False
+        at = [each.id for each in self.messages].index(message.id)
+        for each in self.messages[at + 1 :]:
+            for kept in self.selected(each).messages:
+                if not isinstance(kept, msg.AssistantMessage):
+                    return False
+                if any(_is_block(part) and self.unsendable(part) is None for part in kept.parts):
+                    return True
+        return True
 
 
 def _is_block(part: msg.Part) -> bool:
@@ -64,4 +65,4 @@ def _is_block(part: msg.Part) -> bool:
     return not isinstance(part, msg.ReasoningPart) and not is_blank(part)
 
 
-__all__ = ["ASKED_AGAIN", "is_asked_again", "is_continued", "left_to_ask_again"]
+__all__ = ["ASKED_AGAIN", "AskAgainEncoder"]

@@ -12,8 +12,8 @@ from typing import Any, Final
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.asked_again import is_asked_again, is_continued, left_to_ask_again
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.asked_again import AskAgainEncoder
+from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
 from assistant_events.adapters.json_fields import base64_bytes, mapping, string, without
 from assistant_events.history import DropReason, Platforms
@@ -75,7 +75,7 @@ JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them
 """Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
 
 
-class ClaudeEncoder(EncoderBase):
+class ClaudeEncoder(AskAgainEncoder):
     """Base class of the encoders that ask models of Claude."""
 
     is_claude: bool = False
@@ -115,7 +115,7 @@ class ClaudeEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return what is refused for what is not behind it: thoughts of Claude, all of an answer without an end."""
-        if left := left_to_ask_again(self, message, parts):
+        if left := super().left_out(message, parts):
             return left
         return self._refused_thoughts(message, parts) if self.is_claude else {}
 
@@ -136,7 +136,7 @@ class ClaudeEncoder(EncoderBase):
         found: set[str] = set()
         for is_answer, turn in groupby(reversed(self.messages), lambda each: isinstance(each, msg.AssistantMessage)):
             sent = [self._sendable(each) for each in turn if is_answer][::-1]
-            sent = [(message, parts) for message, parts in sent if parts and not is_asked_again(self, message, parts)]
+            sent = [(message, parts) for message, parts in sent if parts and not self.is_asked_again(message, parts)]
             if sent and not any(map(self._is_call, sent[-1][1])):
                 break
             has_thought = remains = False
@@ -174,7 +174,7 @@ class ClaudeEncoder(EncoderBase):
             elif item.kind != "text" or any(part.text for part in item.parts):
                 ending = []
         is_paused = message.finish_reason is FinishReason.PAUSE and latest in (None, last_number(message, "i"))
-        if ending and not (is_paused and is_continued(self, message, [part for _, part in parts])):
+        if ending and not (is_paused and self.is_continued(message, [part for _, part in parts])):
             refused |= dict.fromkeys(ending, ENDS_WITH_THOUGHT)
         return refused
 

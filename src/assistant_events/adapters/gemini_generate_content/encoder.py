@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.asked_again import left_to_ask_again
+from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
@@ -36,7 +36,7 @@ _REFUSED: Final = words.BESIDE | {"functionCall", "functionResponse"}  # a part 
 _IN_RESULTS: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
 
 
-class GeminiGenerateContentEncoder(EncoderBase):
+class GeminiGenerateContentEncoder(AskAgainEncoder):
     """
     Encodes requests of `models.generateContent`: `contents`, and the `continuationToken` of an answer that was paused.
 
@@ -51,7 +51,6 @@ class GeminiGenerateContentEncoder(EncoderBase):
     signature_key: ClassVar[str] = "thoughtSignature"
     own_addresses: ClassVar[tuple[str, ...]] = ("gs://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
-    left_out = left_to_ask_again  # Gemini 3.6 refuses a request that ends with an answer (LibreChat-AI/agents#323)
 
     def prepare(self) -> None:
         """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""

@@ -12,10 +12,10 @@ from base64 import b64encode
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.asked_again import left_to_ask_again
+from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import bridged, joined_prompts, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.media_urls import AUDIO, media_url
@@ -28,7 +28,7 @@ from assistant_events.values import Content, MediaContent, thaw
 _SENT: Final = frozenset({"role", "content", "refusal", "audio", "tool_calls", "function_call", *words.RETURNED})
 
 
-class OpenAIChatEncoder(EncoderBase):
+class OpenAIChatEncoder(AskAgainEncoder):
     """
     Encodes requests of `POST /chat/completions`: `messages`, behind the system and developer messages of the body.
 
@@ -107,8 +107,6 @@ class OpenAIChatEncoder(EncoderBase):
         is_nameless = isinstance(part, msg.OpaquePart) and "arguments" in part.state
         is_unplaced = isinstance(part, msg.ReasoningPart) and self._profile.fields is None and not part.state
         return DropReason.UNPLACED if is_run or is_nameless or is_unplaced else super().unsendable(part)
-
-    left_out = left_to_ask_again
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""
