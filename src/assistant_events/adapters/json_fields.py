@@ -237,6 +237,11 @@ def listed(fields: Fields, key: str) -> list[Fields]:
     return [one] if one else mappings(fields, key)
 
 
+def items_of_arrays(fields: Fields, key: str) -> list[Fields]:
+    """Return the objects of the arrays in an array."""
+    return [item for each in array(fields, key) if is_array(each) for item in each if is_object(item)]
+
+
 def array(fields: Fields, key: str) -> Sequence[Any]:
     """Return an array; an empty one when there is none."""
     value = fields.get(key)

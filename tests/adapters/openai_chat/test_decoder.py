@@ -1563,6 +1563,11 @@ def test_each_source_that_litellm_has_of_claude_is_one_of_the_text():
     assert thaw(text.state) == {"annotations": [page, paper]}
     assert thaw(found.details) == {}
 
+    [whole] = message(
+        document(content="It rains or snows.", provider_specific_fields={"citations": [[page], [paper]]})
+    ).parts
+    assert whole == text
+
 
 def test_arrays_of_deltas_are_more_items():
     """

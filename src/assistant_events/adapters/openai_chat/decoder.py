@@ -24,6 +24,7 @@ from assistant_events.adapters.json_fields import (
     extend_arrays,
     filled,
     integer,
+    items_of_arrays,
     learn_arrays,
     listed,
     mapping,
@@ -134,8 +135,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _learn(self, event: Fields) -> None:
         """Remember the facts of a chunk, and start the step with the first that has any."""
-        ident = string(event, "id")
-        if ident:
+        if ident := string(event, "id"):
             self.step_state.setdefault("id", ident)
         if ident or mappings(event, "choices"):
             self.ensure_started(string(event, "model") or None)
@@ -152,8 +152,9 @@ class OpenAIChatDecoder(DecoderBase):
         if beside := mapping(delta, words.BESIDE):  # LiteLLM repeats there what is in the delta
             sealed = {key: beside[key] for key in words.SEALED if array(beside, key)}
             extend_arrays(self.step_state, words.BESIDE, sealed, repeats=True)
-            delta = {**delta, words.BESIDE: others(beside, words.DETAILS, words.SEALED, ("citation",)) or None}
-            delta["annotations"] = [*array(delta, "annotations"), *listed(beside, "citation")]
+            cited = [*listed(beside, "citation"), *items_of_arrays(beside, "citations")]  # the second of documents
+            rest = others(beside, words.DETAILS, words.SEALED, ("citation", "citations") if cited else ())
+            delta = {**delta, words.BESIDE: rest or None, "annotations": [*array(delta, "annotations"), *cited]}
         if more := others(delta, _MESSAGE):  # arrays as the official client adds deltas
             self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
         if not delta.keys().isdisjoint(words.RETURNED):
@@ -294,9 +295,8 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_image(self, item: Fields) -> None:
         """Read an image: a data URL, as OpenRouter sends it, or another address."""
-        url = string(mapping(item, "image_url"), "url")
-        media_type, data = read_data_url(url or "") or ("image/png", None)
-        if url:
+        if url := string(mapping(item, "image_url"), "url"):
+            media_type, data = read_data_url(url) or ("image/png", None)
             self.recorder.end_media({}, data, None if data else url, media_type=media_type, key=object())
 
     def _on_call(self, item: Fields) -> None:
