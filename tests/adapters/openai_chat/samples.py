@@ -34,6 +34,19 @@ def summary(text, signature=""):
 
 
 SAMPLES = {
+    "sources of Claude and steps of a search": answer(
+        D(reasoning_steps=[{"thought": "Look for it", "type": "web_search"}]),
+        D(reasoning_steps=[{"thought": "Read the page", "type": "fetch_url_content"}]),
+        T("It "),
+        T("rains."),
+        *[
+            D(content="", provider_specific_fields={"citation": {"type": "web_search_result_location", **source}})
+            for source in (
+                {"url": "https://a.example", "title": "Weather", "cited_text": "Rain all day"},
+                {"url": "https://b.example", "title": "More weather", "cited_text": "It was wet"},
+            )
+        ],
+    ),
     "plain text": answer(T("Hel"), T("lo"), T(" world")),
     "without a mark": stream(
         D(role="assistant", content=""),
