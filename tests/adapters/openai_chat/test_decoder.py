@@ -1592,3 +1592,17 @@ def test_numbers_of_tokens_are_no_facts_of_the_answer():
     body = answer(D(content="A", choice={"token_ids": [1]}), D(content="B", choice={"token_ids": [2]}))
 
     assert thaw(message(body).details) == {}
+
+
+def test_the_encrypted_reasoning_of_qwen():
+    """
+    It is state of the answer, and no fact that is shown; as the official client does, its pieces are joined.
+    """
+    sealed = "gAAAAABp0Q2=="
+    pieces = [D(encrypted_content=sealed[:6]), D(encrypted_content=sealed[6:])]
+    for wire in (pieces, [D(encrypted_content=sealed)] * 2):
+        found = message(answer(R("A summary."), *wire, T("391.")))
+
+        assert sealed == found.state["encrypted_content"]
+        assert thaw(found.details) == {}
+        assert found == message(document(content="391.", reasoning_content="A summary.", encrypted_content=sealed))

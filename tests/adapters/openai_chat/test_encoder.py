@@ -935,3 +935,16 @@ def test_a_thought_of_mistral_for_another_model():
 
     assert "S" * 20 not in str(messages)
     assert (0, "other-model") in drops
+
+
+def test_the_encrypted_reasoning_of_qwen():
+    """
+    It is in the message of its answer, beside the summary, also where that has calls; another model gets none.
+    """
+    body = answer(R("A summary."), D(encrypted_content="gAAAAABp0Q2=="), J("{}", 0, "call_00001", "f"))
+    answered = message(body, request={"model": "qwen4-max"}, provider="alibaba")
+    [_, own, *_], _ = encoded(USER, answered, model="qwen4-max", provider="alibaba")
+    [_, moved, *_], _ = encoded(USER, answered, model="qwen3-max", provider="alibaba")
+
+    assert ("A summary.", "gAAAAABp0Q2==") == (own["reasoning_content"], own["encrypted_content"])
+    assert "encrypted_content" not in moved

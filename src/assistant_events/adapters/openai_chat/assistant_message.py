@@ -75,8 +75,7 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
         case msg.MediaPart() if part.media_type.startswith("audio/"):
             return {"audio": {**state, **({"data": b64encode(part.data).decode()} if part.data else {})}}
         case msg.MediaPart():
-            url = media_url(part)
-            return {"images": [{"type": "image_url", "image_url": {"url": url}}]} if url else {}
+            return {"images": [{"type": "image_url", "image_url": {"url": url}}]} if (url := media_url(part)) else {}
         case msg.OpaquePart() if "arguments" in state:  # a call without a name
             function = {"arguments": state.pop("arguments"), **state.pop("function", {})}
             return {"tool_calls": [{"type": "function", **state, "function": function}]}

@@ -159,6 +159,8 @@ class OpenAIChatDecoder(DecoderBase):
             self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
         if not delta.keys().isdisjoint(words.RETURNED):
             returned = {key: delta[key] for key in words.RETURNED if delta.get(key) is not None and key != words.BESIDE}
+            if (known := string(self.step_state, words.SEAL)) and returned.get(words.SEAL) not in (None, known):
+                returned[words.SEAL] = known + (string(returned, words.SEAL) or "")  # the official client joins texts
             self.step_state |= merged(self.step_state, returned)
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")

@@ -81,8 +81,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, without fields that its server does not take back."""
         item = self._taken(write_message(message.parts, self._profile.fields))
-        ident = string(mapping(item, "audio"), "id")
-        if item.pop("audio", None) is not None and ident is not None:
+        if ident := string(item.pop("audio", {}), "id"):
             item["audio"] = {"id": ident}
         if item.keys() == {"role", "content"} and not item["content"]:
             return []
@@ -110,8 +109,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""
-        written = write_part(part, self._profile.fields)
-        return self._taken(written) == written
+        return self._taken(written := write_part(part, self._profile.fields)) == written
 
     def _taken(self, item: Item) -> Item:
         """Return the fields that the server takes."""

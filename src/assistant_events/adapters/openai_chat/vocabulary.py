@@ -73,8 +73,9 @@ BESIDE: Final = "provider_specific_fields"
 SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
 """The object in which LiteLLM has what is of one provider, and arrays of it that it reads in the next request."""
 
-RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque", "cot_id", "reasoning_items", BESIDE)
-"""Fields of a message that its server wants back: signatures of Gemini, reasoning of Copilot and behind LiteLLM."""
+SEAL: Final = "encrypted_content"
+RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque", "cot_id", "reasoning_items", SEAL, BESIDE)
+"""Fields of a message that its server wants back: signatures of Gemini, reasoning of Copilot, LiteLLM and Qwen."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "cot_summary")
 """Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""
