@@ -9,10 +9,29 @@ import pytest
 
 from assistant_events import ErrorKind, FinishReason, Usage, fold
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
-from assistant_events.messages import MessageStatus, PartStatus
+from assistant_events.messages import MessageStatus, PartStatus, UserMessage
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
-from .notation import DIALECT, DONE, HEAD, MODEL, D, E, F, J, R, T, U, answer, document, events, message, parts, stream
+from .notation import (
+    DIALECT,
+    DONE,
+    HEAD,
+    MODEL,
+    D,
+    E,
+    F,
+    J,
+    R,
+    T,
+    U,
+    answer,
+    document,
+    encoded,
+    events,
+    message,
+    parts,
+    stream,
+)
 from .samples import ENCRYPTED, PIXEL, SAMPLES, twice
 
 
@@ -1606,3 +1625,18 @@ def test_the_encrypted_reasoning_of_qwen():
         assert sealed == found.state["encrypted_content"]
         assert thaw(found.details) == {}
         assert found == message(document(content="391.", reasoning_content="A summary.", encrypted_content=sealed))
+
+
+def test_thoughts_of_claude_at_copilot():
+    """
+    They may come in fields named as those of Claude (vscode-copilot-chat, `RawThinkingDelta`); none is a mere fact.
+    """
+    pieces = ["I ", "see", *("." * 20)]
+    body = answer(*[D(thinking=each) for each in pieces], D(signature="EqQBCkgIChABGAI"), T("Yes."))
+    found = message(body, provider="copilot")
+
+    assert ["".join(pieces), "Yes."] == [part.text for part in found.parts]
+    assert ({"field": "reasoning_text"}, {}) == (thaw(found.parts[0].state), thaw(found.details))
+    assert "EqQBCkgIChABGAI" == found.state["signature"]
+    [_, sent], _ = encoded(UserMessage(id="u1", content="Hi"), found, provider="copilot")
+    assert ("".join(pieces), "EqQBCkgIChABGAI") == (sent["reasoning_text"], sent["signature"])

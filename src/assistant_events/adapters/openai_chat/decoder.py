@@ -44,7 +44,6 @@ from assistant_events.recorder.calls import CUTS
 from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
-_COMPLETION: Final[Path] = ("choices", 0, "text")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
 
 _MESSAGE: Final = words.CONTENTS | {"role", "parsed"}
@@ -148,6 +147,8 @@ class OpenAIChatDecoder(DecoderBase):
         delta = mapping(choice, "message" if self._is_document else "delta")
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
+        if thought := string(delta, "thinking"):  # Copilot has thoughts of Claude there, and takes the other field
+            delta = {**delta, "reasoning_text": thought, "thinking": None}
         self.learn_details(choice, words.CHOICE, level="choice")
         if beside := mapping(delta, words.BESIDE):  # LiteLLM repeats there what is in the delta
             sealed = {key: beside[key] for key in words.SEALED if array(beside, key)}
@@ -166,7 +167,7 @@ class OpenAIChatDecoder(DecoderBase):
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
         reason = None if reason == "null" else reason  # as KoboldCpp and Xunfei's workflows write it
         extend_arrays(self.step_details, "logprobs", logprobs)
-        self._frame = None if logprobs or reason else event
+        self._frame = None if logprobs or reason or thought else event
         # MiniMax repeats the message behind its deltas. Proxies of Gemini have a reason to finish in each chunk.
         has_more = not (self._is_document and self._is_streamed) and self._on_delta(delta)
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)
@@ -195,8 +196,6 @@ class OpenAIChatDecoder(DecoderBase):
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
         self._calls.end(is_cut=self._given in CUTS)
-
-    # -- fields of a delta, calls
 
     def _on_delta(self, delta: Fields) -> bool:
         """Read the fields of a delta in the order of a message, and return whether it has any."""
@@ -243,7 +242,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._details.end()
         add = self.recorder.reasoning if field in words.REASONING else self.recorder.text
         add(text, key=key, state={} if field == "content" else {"field": field})
-        self._offer(_COMPLETION if self._is_completion else (*_DELTA, field), key)
+        self._offer(("choices", 0, "text") if self._is_completion else (*_DELTA, field), key)
 
     def _keep_sources(self) -> None:
         """Keep the sources that wait, or files that the server has parsed, for the text that is open, if one is."""

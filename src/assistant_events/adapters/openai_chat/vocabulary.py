@@ -74,7 +74,8 @@ SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
 """The object in which LiteLLM has what is of one provider, and arrays of it that it reads in the next request."""
 
 SEAL: Final = "encrypted_content"
-RETURNED: Final = ("extra_content", "thought_signature", "reasoning_opaque", "cot_id", "reasoning_items", SEAL, BESIDE)
+_RETURNED: Final = "extra_content thought_signature signature reasoning_opaque cot_id reasoning_items encrypted_content"
+RETURNED: Final = (*_RETURNED.split(), BESIDE)
 """Fields of a message that its server wants back: signatures of Gemini, reasoning of Copilot, LiteLLM and Qwen."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "cot_summary")
