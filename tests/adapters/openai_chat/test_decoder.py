@@ -1640,3 +1640,15 @@ def test_thoughts_of_claude_at_copilot():
     assert "EqQBCkgIChABGAI" == found.state["signature"]
     [_, sent], _ = encoded(UserMessage(id="u1", content="Hi"), found, provider="copilot")
     assert ("".join(pieces), "EqQBCkgIChABGAI") == (sent["reasoning_text"], sent["signature"])
+
+
+@pytest.mark.parametrize("field", ["reasoning_signature", "thinking_signature"])
+def test_the_signature_of_a_gateway(field):
+    """
+    Gateways (AxonHub, llm-connector) have the signature of Claude beside its thoughts: it is state, and sent back.
+    """
+    found = message(answer(R("I see."), D(**{field: "EqQBCkgIChABGAI"}), T("Yes.")), provider="axonhub")
+
+    assert ("EqQBCkgIChABGAI", {}) == (found.state[field], thaw(found.details))
+    [_, sent], _ = encoded(UserMessage(id="u1", content="Hi"), found, provider="axonhub")
+    assert "EqQBCkgIChABGAI" == sent[field]

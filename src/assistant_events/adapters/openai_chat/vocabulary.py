@@ -74,9 +74,9 @@ SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
 """The object in which LiteLLM has what is of one provider, and arrays of it that it reads in the next request."""
 
 SEAL: Final = "encrypted_content"
-_RETURNED: Final = "extra_content thought_signature signature reasoning_opaque cot_id reasoning_items encrypted_content"
-RETURNED: Final = (*_RETURNED.split(), BESIDE)
-"""Fields of a message that its server wants back: signatures of Gemini, reasoning of Copilot, LiteLLM and Qwen."""
+_SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
+RETURNED: Final = (*_SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", SEAL, BESIDE)
+"""Fields of a message that its server wants back: signatures, reasoning of Copilot, LiteLLM, Qwen and Doubao."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "cot_summary")
 """Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""
