@@ -591,6 +591,30 @@ def test_reasonings(change, message):
     assert (message or "") in (found or "")
 
 
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        pytest.param(lambda items: items, 200, id="as it was"),
+        pytest.param(lambda items: [{**items[0], "encrypted_content": "eHk="}, *items[1:]], 400, id="changed"),
+        pytest.param(lambda items: items[:2], 400, id="without the call"),
+    ],
+)
+def test_an_empty_message_behind_a_reasoning(change, status):
+    """
+    LangChain for JavaScript with `zdrEnabled` sends an empty message in front of the calls of an answer without a text.
+    """
+    empty = {"type": "message", "role": "assistant", "content": []}
+
+    def sent(items):
+        reasoning, call = items
+        call = {key: call[key] for key in ("type", "name", "arguments", "call_id")}
+        result = {"type": "function_call_output", "call_id": call["call_id"], "output": "4 C"}
+        changed = change([reasoning, empty, call])
+        return [*changed, result] if call in changed else changed
+
+    assert status == resent(sent, THOUGHT, CALL, **ENCRYPTED)[0]
+
+
 @pytest.mark.parametrize(("store", "status"), [(True, 200), (False, 404)])
 def test_reasonings_without_their_content(store, status):
     """

@@ -109,7 +109,12 @@ class ItemLedger:
         )
 
     def check(self, items: list[Fields]) -> None:
-        """Check that a reasoning has the item that it led to, and the other way round. Raises `ApiError`."""
+        """
+        Check that a reasoning has the item that it led to, and the other way round. Raises `ApiError`.
+
+        Empty messages, as LangChain for JavaScript sends them in front of calls, are between nothing.
+        """
+        items = [item for item in items if item.get("role") != "assistant" or item.get("id") or item.get("content")]
         ids = [string(item, "id") for item in items]
         for place, (ident, item) in enumerate(zip(ids, items, strict=True)):
             known = self._items.get(ident or "")
