@@ -3,7 +3,10 @@ Paths, methods, keys, bodies and errors of the mock provider.
 """
 
 import asyncio
+import gzip
+import json
 import logging
+import zlib
 
 import pytest
 
@@ -180,6 +183,47 @@ def test_bodies_that_are_too_long():
     assert 413 == exchange.status
     assert "INVALID_ARGUMENT" == exchange.document["error"]["status"]
     assert None is provider.requests[0].body
+
+
+def encoded(pack, encoding, **options):
+    """Return the answer to a prompt in a content encoding, and the requests of the log."""
+    provider = provider_of(**options)
+    data = pack(json.dumps(create("Hello")).encode())
+    return asked(provider, "POST", V1, data, {**KEY, "content-encoding": encoding}), provider.requests
+
+
+@pytest.mark.parametrize(
+    ("pack", "encoding"),
+    [(gzip.compress, "gzip"), (gzip.compress, "GZIP"), (zlib.compress, "deflate"), (bytes, "identity")],
+)
+def test_bodies_in_an_encoding(pack, encoding):
+    """
+    Requests may be packed, as the client libraries of Google for Java and .NET send them.
+    """
+    exchange, requests = encoded(pack, encoding)
+
+    assert 200 == exchange.status
+    assert create("Hello") == requests[0].body
+
+
+PACKED = {
+    "another encoding": (bytes, "zstd", 415, "'zstd' is not supported"),
+    "what is not packed": (bytes, "gzip", 400, "not valid gzip"),
+    "a part": (lambda data: gzip.compress(data)[:-9], "gzip", 400, "not valid gzip"),
+    "one that is too long": (lambda _: gzip.compress(bytes(2000)), "gzip", 413, "exceeds the limit"),
+}
+
+
+@pytest.mark.parametrize(("pack", "encoding", "status", "message"), PACKED.values(), ids=PACKED)
+def test_bodies_that_cannot_be_unpacked(pack, encoding, status, message):
+    """
+    They are refused in the shape of the provider, and are in the log.
+    """
+    exchange, requests = encoded(pack, encoding, max_body_bytes=1000)
+
+    assert status == exchange.status
+    assert message in exchange.document["error"]["message"]
+    assert 1 == len(requests)
 
 
 HALF = "\ud83d"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, final
@@ -123,6 +124,30 @@ async def read_body(request: Request, max_bytes: int) -> bytes | None:
         if size <= max_bytes:
             pieces.append(piece)
     return b"".join(pieces) if size <= max_bytes else None
+
+
+def decoded_body(request: Request, data: bytes, max_bytes: int) -> bytes | None:
+    """
+    Return the body of a request without its content encoding; `None` when it is longer than *max_bytes*.
+
+    Raises:
+        ApiError: The encoding is another than `gzip` or `deflate`, or the body is not in it.
+    """
+    encoding = request.headers.get("content-encoding", "").strip().lower()
+    if encoding in ("", "identity"):
+        return data
+    if encoding not in ("gzip", "deflate"):
+        raise ApiError(415, f"Content-Encoding {encoding!r} is not supported; supported: gzip, deflate.")
+    decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either of the two, whatever the header names
+    try:
+        decoded = decoder.decompress(data, max_bytes + 1)
+    except zlib.error:
+        decoded = b""
+    if len(decoded) > max_bytes:
+        return None
+    if not decoder.eof:
+        raise ApiError(400, f"The request body is not valid {encoding}.")
+    return decoded
 
 
 def parse_body(data: bytes) -> Any:

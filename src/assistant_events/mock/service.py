@@ -22,7 +22,7 @@ from assistant_events.mock.fault_effects import FaultFrames, Point
 from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_fault, parse_faults
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError, RequestLog, has_key, parse_body, read_body
+from assistant_events.mock.requests import ApiError, RequestLog, decoded_body, has_key, parse_body, read_body
 from assistant_events.mock.runs import Run, RunStore
 from assistant_events.mock.stream_actions import StreamActions
 from assistant_events.mock.streaming import SSE_HEADERS, EventStream
@@ -156,9 +156,18 @@ class MockService(ABC, Generic[_RunT]):
     # -- a request
 
     async def read_call(self, request: Request) -> Call:
-        """Read a request and add it to the log. Raises `ApiError` for a missing key, its length or an unknown fault."""
+        """
+        Read a request and add it to the log.
+
+        Raises:
+            ApiError: For a missing key, its length, an encoding or an unknown fault.
+        """
         data = await read_body(request, self.settings.max_body_bytes)
-        self.log.add(request, _readable(data), len(data or b""))
+        try:
+            if data is not None:
+                data = decoded_body(request, data, self.settings.max_body_bytes)
+        finally:
+            self.log.add(request, _readable(data), len(data or b""))
         required = self.settings.strict if self.settings.require_key is None else self.settings.require_key
         if required and not has_key(request):
             raise ApiError(
