@@ -240,11 +240,14 @@ class BedrockConverseDecoder(DecoderBase):
             case {"image": dict() as image} if said(image):  # one in S3, or why there is none
                 self._open(index, "opaque", {"image": {**self._block(index, "media").fields, **said(image)}})
             case _:
-                self.note("unknown-delta", "a delta of an unknown type was kept raw")
-                known = self._blocks.get(index)
-                if known is None or known.role not in ("text", "reasoning", "opaque"):
-                    known = self._open(index, "opaque")
-                self.recorder.keep(self._begun(known), {"deltas": [delta]})
+                self._keep_delta(index, delta)
+
+    def _keep_delta(self, index: int | None, delta: Fields) -> None:
+        self.note("unknown-delta", "a delta of an unknown type was kept raw")
+        block = self._blocks.get(index)
+        if block is None or block.role not in ("text", "reasoning", "opaque"):
+            block = self._open(index, "opaque")
+        self.recorder.keep(self._begun(block), {"deltas": [delta]})
 
     def _on_reasoning(self, event: Fields | None, block: _Block, delta: Fields) -> None:
         text, redacted = string(delta, "text") or "", string(delta, "redactedContent")
