@@ -95,12 +95,38 @@ def hops(first, second):
     )
 
 
+def searched(at, words):
+    """
+    Return a call of a search, which has its own signature.
+    """
+    more = {"arguments": {"queries": [words]}, "signature": f"c2lnbmF0dXJlLW9mLWNhbGw{at}"}
+    return S(at, step("google_search_call", id=f"search_{at}")), D(at, delta("google_search_call", **more)), X(at)
+
+
+def found(at, words):
+    """
+    Return the result of the call two steps before it, with a signature, too.
+    """
+    more = {"result": [{"search_suggestions": words}], "signature": f"c2lnbmF0dXJlLW9mLXJlc3VsdA{at}"}
+    start = S(at, step("google_search_result", call_id=f"search_{at - 2}"))
+    return start, D(at, delta("google_search_result", **more)), X(at)
+
+
+TWO = (
+    *(S(0, th()), D(0, summary("First of all")), D(0, signature(SIGNED)), X(0)),
+    *(*searched(1, "one"), *searched(2, "two"), *found(3, "<p>first</p>"), *found(4, "<p>then</p>")),
+    *(S(5, th()), D(5, summary("Then again")), D(5, signature("c2Vjb25kLXNpZ25hdHVyZQ==")), X(5)),
+    *(S(6, mo()), D(6, text("So it is.")), X(6)),
+)
+
+
 SAMPLES = {
     "plain": stream(C(), U(), S(0, mo()), D(0, text("Hel")), D(0, text("lo")), X(0), K(), DONE),
     "overlap": answer(*OVERLAP),
     "overlap of one kind": answer(*SAME_KIND),
     "parallel calls": stream(C(), *PARALLEL, K("requires_action"), DONE),
     "tools of the provider": answer(*TOOLS),
+    "two thoughts and two searches": answer(*TWO),
     "media and citations": answer(*MEDIA),
     "late and early": answer(*LATE),
     "with event ids": stream(*numbered(C(), U(), *OVERLAP, *[X(9)], K())),

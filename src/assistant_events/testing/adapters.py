@@ -100,9 +100,11 @@ def check_adapter(
       document of a cut answer as one that failed; histories of other providers, strange documents and HTTP errors never
       raise.
     - A string of state is beside the text or the call of its own part, in requests, streams and documents, and a result
-      that the provider brings is that of the call with its id; two calls may have the same id.
-    - Words that most wires have for ends, codes of errors and counts mean here what they mean there; an error that may
-      pass can be retried; results, names and ids of calls arrive as written, whatever is in them.
+      that the provider brings is that of the call with its id, and failed or not; two calls may have the same id. Where
+      frames have several answers, the first one is read.
+    - Words that most wires have for ends, codes of errors and counts mean here what they mean there; each count of a
+      total is in a side; an error that may pass can be retried; results, names and ids of calls arrive as written,
+      whatever is in them, and media with their type.
     - State is kept without a text beside it, and when the stream is cut behind it; a piece with the number of an item
       adds to that item alone; a text streams as it comes, once. An answer means the same with nulls and unset flags,
       with two frames in one, with parsed events in place of bytes, and with a word of tomorrow for its end.
@@ -549,6 +551,7 @@ _FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     variations.check_last_errors,
     variations.check_absent,
     variations.check_arrays,
+    variations.check_other_answers,
     variations.check_bare_state,
 )
 """What is tried on each stream when nothing has been found in any: it changes more."""

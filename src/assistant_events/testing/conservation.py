@@ -70,7 +70,7 @@ _OTHER_SIDES: Final = {
     "cache_write_tokens": "cache_read_tokens",
 }
 
-_FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure)$", re.IGNORECASE)
+_FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure|exceeded|timeout|timed_out)$", re.IGNORECASE)
 """Ends of a status or an outcome without success."""
 
 OF_TOOLS: Final = names("args arguments input output outputs response result results data json parameters tools text")
@@ -190,7 +190,7 @@ def check_failures(sample: Sample) -> None:
     for frame in sample.frames:
         for path, leaf in leaves(frame.document or {}):
             require(
-                not _is_failure(path, leaf)
+                not is_failure(path, leaf)
                 or _is_dropped(sample, frame, frame.document or {}, path)
                 or bool(_notes(sample, frame)),
                 f"{sample.name}: {'.'.join(path)} of the frame at byte {frame.start} is {_short(leaf)}, and neither a "
@@ -198,7 +198,8 @@ def check_failures(sample: Sample) -> None:
             )
 
 
-def _is_failure(path: Path, leaf: object) -> bool:
+def is_failure(path: Path, leaf: object) -> bool:
+    """Return whether a field calls something failed, which is not of a tool or a model."""
     if not OF_TOOLS.isdisjoint(path[:-1]):
         return False
     if isinstance(leaf, bool):
@@ -304,7 +305,7 @@ def check_numbers(sample: Sample) -> None:
                 f"{sample.name}: usage.{name} is {count}, which is only in fields of the other side",
             )
             require(
-                count in details if count == 0 else count in plain or _is_sum(count, details),
+                count in details if count == 0 else count in plain or is_sum(count, details),
                 f"{sample.name}: usage.{name} is {count}, which is neither in a frame nor a sum of its details; "
                 "a count that is not sent is None",
             )
@@ -324,14 +325,15 @@ def _is_swapped(name: str, count: int, details: Mapping[Path, float]) -> bool:
     other = _OTHER_SIDES[name]
     others = {path for path in details if _has(path, other) and not _has(path, name)}
     own = [leaf for path, leaf in details.items() if path not in others]
-    return count in [details[path] for path in others] and count not in own and not _is_sum(count, own)
+    return count in [details[path] for path in others] and count not in own and not is_sum(count, own)
 
 
 def _has(path: Path, side: str) -> bool:
     return _OF_SIDES[side].search(path[-1]) is not None
 
 
-def _is_sum(count: int, details: Sequence[float]) -> bool:
+def is_sum(count: int, details: Sequence[float]) -> bool:
+    """Return whether a count is the sum of up to four others, or the difference of two."""
     summands = [each for each in details if each]
     return any(sum(some) == count for size in (2, 3, 4) for some in combinations(summands, size)) or any(
         abs(one - other) == count for one, other in combinations(summands, 2)

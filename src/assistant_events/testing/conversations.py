@@ -12,7 +12,7 @@ from assistant_events.messages import AssistantMessage
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
 from assistant_events.testing.builders import Call, answer, prompt
-from assistant_events.testing.round_trips import app_body, encode_twice
+from assistant_events.testing.round_trips import MODEL_FIELDS, app_body, emitted, encode_twice
 from assistant_events.testing.sample import MESSAGE_ID, Sample, require, strings
 
 _TURNS: Final = ("first", "second", "third")
@@ -37,6 +37,11 @@ def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> N
     sample = Sample(dialect, f"{dialect.name}, a conversation of {len(_TURNS)} turns", b"", request=request)
     body = app_body(sample)
     origin = dialect.decoder(MESSAGE_ID, request=body).origin()
+    asked = [body[name] for name in MODEL_FIELDS if name in body]
+    require(
+        not asked or origin.model in asked,
+        f"{dialect.name}: an answer is of the model {origin.model!r}, and the request names {asked}",
+    )
     events: list[Event] = []
     for turn in _TURNS:
         calls = [
@@ -89,3 +94,7 @@ def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -
             continue  # the wire has one text an answer
         places = [texts.index(text) for text in (_AROUND[0], _BETWEEN, _AROUND[1])]
         require(places == sorted(places), f"{sample.name}: in {where} it is not between them")
+        if where == "the document" and dialect.emitter is not None:
+            written = Sample(dialect, sample.name, emitted(dialect.emitter(), events, sample.name), request=request)
+            kinds = [part.type for each in written.answers for part in each.parts]
+            require(kinds == ["text", "tool", "text"], f"{sample.name}: its stream is read as {kinds}")

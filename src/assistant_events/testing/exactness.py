@@ -9,17 +9,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from assistant_events import messages as msg
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import dumps
 from assistant_events.events import ReasoningDelta, TextDelta
 from assistant_events.reducer import fold
 from assistant_events.testing.conservation import COUNTS
 from assistant_events.testing.round_trips import (
     app_body,
+    check_emitter,
+    check_resource,
     emitted,
     encode_twice,
     prompt_events,
@@ -38,7 +41,7 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import MediaContent, TextContent, thaw
+from assistant_events.values import ErrorKind, MediaContent, TextContent, thaw
 
 _PLAIN: Final = "Zzyxw"
 _ODD: Final = '  \u00e9e\u0301\U0001f600\u200d\u2028\ufeff\x1b\r\n<b>&amp;"\\  x\t  \n'
@@ -161,11 +164,10 @@ def check_items(sample: Sample) -> None:
     """Change the pieces of each item, where frames have the number of one: no part has pieces of two items."""
     if not mixes_items(sample):
         return
-    number_in = sample.decoder().delta_frames.number_in
     whole, frames = pieces_of(sample.transcript), sample.payloads
     items: dict[Place, tuple[int, int]] = {}
     for at, frame in [*enumerate(sample.frames)][:_TRIED]:
-        number = number_in(frame.document or {})
+        number = number_of_item(sample, frame.document)
         pieces = [text for text in strings(frame.document) if text and any(text in each for each in whole.values())]
         for text in pieces if number is not None else ():
             written = [*frames[:at], (frame.name, replaced(frames[at][1], text, _PLAIN))]
@@ -194,6 +196,8 @@ def check_inputs(sample: Sample) -> None:
             require(found.raw_input == _INPUT, f"{where} has the raw input {found.raw_input}")
             expected, read = json.dumps(json.loads(_INPUT)), json.dumps(thaw(found.input or {}))
             require(read == expected, f"{where} is read as {read}, expected {expected}")
+            for place, document in documents_of(changed):
+                _check_keys(document, json.loads(_INPUT), f"{where} is in {place}")
             for place, texts in _written(changed):
                 again = [text for text in texts if text != _INPUT and _is_input(text)]
                 require(not again, f"{where} is written again in {place}: {again[:1]}")
@@ -219,7 +223,14 @@ def check_objects(sample: Sample) -> None:
                     _OBJECT in found_objects or any(_reads_as(text, _OBJECT) for text in strings(document)),
                     f"{where} is not in {place}",
                 )
+                _check_keys(document, _OBJECT, f"{where} is in {place}")
             return
+
+
+def _check_keys(document: object, given: Mapping[str, object], where: str) -> None:
+    """Check that an object has its keys in the order that came: another order is another prompt for a cache."""
+    for _, fields in objects(document):
+        require(fields != given or [*fields] == [*given], f"{where} with its keys in the order {[*fields]}")
 
 
 def check_outputs(sample: Sample) -> None:
@@ -227,9 +238,16 @@ def check_outputs(sample: Sample) -> None:
     found = [each for message in sample.answers for each in message.tool_calls if each.provider_executed]
     for text in {text for call in found for text in texts_of_output(call) if not _WORD.fullmatch(text)}:
         frames = [(name, replaced(payload, text, _LONG)) for name, payload in sample.payloads]
-        calls = [each for message in sample.rewritten(frames).answers for each in message.tool_calls]
+        changed = sample.rewritten(frames)
+        calls = [each for message in changed.answers for each in message.tool_calls]
         if frames == sample.payloads or len(calls) != sum([len(message.tool_calls) for message in sample.answers]):
             continue  # a piece of the text was something else, too
+        emptied = sample.rewritten((name, replaced(payload, text, "")) for name, payload in sample.payloads)
+        unanswered = [each.name for message in emptied.answers for each in message.tool_calls if _has_no_result(each)]
+        require(
+            not unanswered or any(map(_has_no_result, found)),
+            f"{sample.name}: with an empty text in place of {text!r:.60} the calls {unanswered} have no result",
+        )
         texts = [each for call in calls for each in texts_of_output(call)]
         marked = next((each for each in texts if _LONG.strip()[:20] in each or _LONG.strip()[-20:] in each), "")
         require(
@@ -237,6 +255,8 @@ def check_outputs(sample: Sample) -> None:
             f"{sample.name}: with a text of {len(_LONG)} characters that begins with {_LONG[:9]!r} and ends with "
             f"{_LONG[-9:]!r} in place of {text!r:.60} the result has {len(marked)} characters: {marked[:9]!r}",
         )
+        check_emitter(changed)
+        check_resource(changed)
 
 
 def check_names(sample: Sample) -> None:
@@ -255,6 +275,10 @@ def check_names(sample: Sample) -> None:
                     found in (given, other),  # the first for a call that is named by its type
                     f"{sample.name}: call {call.call_id!r} with the {what} {other!r} has the {what} {found!r}",
                 )
+
+
+def _has_no_result(call: msg.ToolPart) -> bool:
+    return call.error is not None and call.error.kind == ErrorKind.NO_RESULT
 
 
 def _id_of(call: msg.ToolPart) -> str:
@@ -422,15 +446,23 @@ _Run: TypeAlias = tuple[int, list[tuple[str | None, Any]]]
 
 def _runs(sample: Sample) -> list[_Run]:
     # Any: plain JSON.
-    number_in = sample.decoder().delta_frames.number_in
     runs: list[_Run] = []
     for frame, written in zip(sample.frames, sample.payloads, strict=True):
-        found = None if frame.document is None else number_in(frame.document)
+        found = number_of_item(sample, frame.document)
         number = -1 if found is None else found
         if not runs or runs[-1][0] != number:
             runs.append((number, []))
         runs[-1][1].append(written)
     return runs
+
+
+def number_of_item(sample: Sample, document: Fields | None) -> int | None:
+    """Return the number of the item that a frame is of: where deltas have it, or once under the same name."""
+    frames = sample.decoder().delta_frames
+    if document is None or (number := frames.number_in(document)) is not None:
+        return None if document is None else number
+    found = [leaf for path, leaf in leaves(document) if path[-1:] == frames.number[-1:] and type(leaf) is int]
+    return found[0] if len(found) == 1 else None
 
 
 def _have_reason(frames: object) -> bool:

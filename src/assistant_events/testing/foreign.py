@@ -5,8 +5,10 @@ What comes from elsewhere: conversations of other providers, strange documents, 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, Final
 
 from assistant_events import messages as msg
@@ -16,6 +18,7 @@ from assistant_events.events import Event
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing.builders import Call, answer, compaction, error, origin, prompt
+from assistant_events.testing.meanings import CODES, forms_in, has_form
 from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
 from assistant_events.testing.sample import MESSAGE_ID, Sample, leaves, require, strings
 
@@ -47,6 +50,16 @@ _WAITS: Final[tuple[Mapping[str, str], ...]] = (
     *({"retry-after": text} for text in ("soon", "", "-1", "nan", "1e400", "7, 7", "Wed, 99 Oct 2026 07:28:07 GMT")),
 )
 """Headers that ask for a pause of 7 seconds, in both forms of RFC 9110, and others that no service sends."""
+
+_MORE_WAITS: Final = (({"retry-after-ms": "7000"}, 7.0), ({"retry-after": "7.5"}, 7.5))
+"""Headers that a few services send, and seconds: they may not be known."""
+
+_USUAL_CODES: Final = (
+    *("rate_limit_error", "rate_limit_exceeded", "overloaded_error", "authentication_error", "invalid_api_key"),
+    *("permission_error", "not_found_error", "model_not_found", "context_length_exceeded", "insufficient_quota"),
+    "billing_error",
+)
+"""Codes of errors that several services send."""
 
 _DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
     {},
@@ -105,6 +118,7 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
     """Yield conversations of another provider, by what is in them."""
     state = {"signature": "c2lnbmF0dXJlLW9mLWFub3RoZXI=", "extra": {"deep": [1, None, "x"]}}
     data = v.MediaContent(media_type="image/png", data=b"\x89PNG")
+    photo = v.MediaContent(media_type="image/jpeg", data=b"\xff\xd8\xff\xe0")
     linked = v.MediaContent(media_type="application/pdf", uri="https://example.com/a.pdf")
     calls = {
         "calls": [
@@ -142,7 +156,7 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
     json_content = v.JsonContent({"a": "of JSON"})
     yield "media in a prompt", [prompt([v.TextContent("see"), data, linked, json_content])]
     yield "several texts in a prompt", [prompt([v.TextContent("one"), v.TextContent("and two"), json_content])]
-    alone: Mapping[str, v.Content] = {"data": data, "a link": linked, "JSON": json_content}
+    alone: Mapping[str, v.Content] = {"data": data, "a photo": photo, "a link": linked, "JSON": json_content}
     for name, content in alone.items():
         yield f"a prompt of {name} alone", [prompt([content])]
     yield "nothing but an answer", answer("hello")
@@ -152,12 +166,14 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
 
 
 def _is_in(content: v.Content, texts: str) -> bool:
-    """Return whether content of a prompt is among the strings of a request."""
+    """Return whether content of a prompt is among the strings of a request, data with their type if any has one."""
     if isinstance(content, v.TextContent):
         return content.text in texts
     if isinstance(content, v.MediaContent):
         data = b64encode(content.data or b"").decode().rstrip("=")
-        return bool(data and data in texts) or bool(content.uri and content.uri in texts)
+        forms = forms_in(texts.split("\x00"))
+        is_named = not forms or has_form(content.media_type, forms)
+        return bool(data and data in texts and is_named) or bool(content.uri and content.uri in texts)
     return all(str(leaf) in texts for _, leaf in leaves(v.thaw(content.value)))
 
 
@@ -216,6 +232,20 @@ def check_http_error(dialect: Dialect) -> None:
         require(found.retryable is not True, f"{where} can be retried: the same request is refused again")
         require(found.status == status, f"{where} has the status {found.status}")
     _check_waits(dialect)
+    _check_codes(dialect)
+
+
+def _check_codes(dialect: Dialect) -> None:
+    """Read HTTP errors with codes that most wires have: a code is known with its meaning, or the status counts."""
+    for code, field in product(_USUAL_CODES, ("type", "code", "status")):
+        error = dialect.http_error(500, {}, _json({"error": {field: code, "message": _SENTENCE}}))
+        kinds = {kind for words, each in CODES.items() if re.search(words, code) for kind in each}
+        expected = kinds | _KINDS[500]
+        require(
+            error.kind in expected,
+            f"{dialect.name}: the error of a body with the {field} {code!r} is of kind {str(error.kind)!r}, expected "
+            f"{' or '.join(sorted(expected))}",
+        )
 
 
 def _check_waits(dialect: Dialect) -> None:
@@ -230,6 +260,12 @@ def _check_waits(dialect: Dialect) -> None:
         expected = 7 if headers in _WAITS[:2] else found.retry_after_s
         require(found.retry_after_s == expected, f"{where} may be retried after {found.retry_after_s} s, expected 7 s")
         require(found.retryable is True, f"{where} has retryable={found.retryable}, expected True")
+    for headers, wait in _MORE_WAITS:
+        after = read(429, headers, b"").retry_after_s
+        require(
+            after is None or wait <= after < wait + 1,
+            f"{dialect.name}: http_error(429, {json.dumps(headers)}, b'') may be retried after {after} s, not {wait} s",
+        )
 
 
 def check_detection(dialect: Dialect) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from assistant_events import messages as msg
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.testing.sample import Sample, leaves, named, objects, parts_of, require
+from assistant_events.adapters.tables import names
+from assistant_events.testing.conservation import OF_TOOLS, is_sum
+from assistant_events.testing.sample import Sample, leaves, named, objects, parts_of, require, strings
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage
 
 _ENDS: Final = {
@@ -21,6 +23,12 @@ _ENDS: Final = {
 }
 """By finish reason, words for it on most wires."""
 
+_REASON: Final = re.compile("reason$", re.IGNORECASE)
+"""End of the names of fields with the reason for an end."""
+
+_OF_OTHERS: Final = OF_TOOLS - {"response"} | {"content"}
+"""Names of fields, of most wires, with what is of a tool, also of one that is a model."""
+
 _STOPS: Final = re.compile("stop|end_turn|stop_sequence|eos(?:_token)?", re.IGNORECASE)
 
 _TRANSIENT: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED})
@@ -29,7 +37,7 @@ _LASTING: Final = frozenset(
 )
 """Kinds of errors after which the same request may succeed, and after which it does not."""
 
-_CODES: Final[Mapping[str, frozenset[ErrorKind]]] = {
+CODES: Final[Mapping[str, frozenset[ErrorKind]]] = {
     "overloaded|unavailable|busy": frozenset({ErrorKind.OVERLOADED, ErrorKind.RATE_LIMIT, ErrorKind.PROVIDER}),
     "rate_?limit|too_?many_?requests|throttl|slow_?down": frozenset(
         {ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.QUOTA}
@@ -37,6 +45,7 @@ _CODES: Final[Mapping[str, frozenset[ErrorKind]]] = {
     "authenticat|permission|api_?key|unauthori[sz]ed": frozenset({ErrorKind.AUTH}),
     "not_?found": frozenset({ErrorKind.NOT_FOUND}),
     "context_?length": frozenset({ErrorKind.CONTEXT_LENGTH}),
+    "billing|payment|insufficient_?(?:quota|credit|balance|funds)": frozenset({ErrorKind.QUOTA}),
 }
 """By words in codes of errors, the kinds that they may have."""
 
@@ -52,11 +61,20 @@ _COUNTS: Final = {
 }
 """By count, words in the names of its fields on most wires: the first that fits a name decides. One has no count."""
 
+_TOTAL: Final = re.compile("total_?tokens?(?:_?count)?", re.IGNORECASE)
+"""Names of the sum of both sides on most wires."""
+
+_FAILURES: Final = re.compile("error|failed|malformed_.*", re.IGNORECASE)
+"""Words for an end of an answer that has failed."""
+
 _FAULT: Final = re.compile(
     "err|fail|den[iy]|exceed|time|incomplete|cancel|unavailable|invalid|unspecified|reject",
     re.IGNORECASE,
 )
 """Words beside which a call may have failed."""
+
+_FORMS: Final = {"jpeg": "jpg", **dict.fromkeys(names("png jpg gif webp wav mp3 mp4 ogg flac pdf"), "")}
+"""Forms of media, each with another name of it."""
 
 _ADDRESSES: Final = ("url", "uri")
 
@@ -67,6 +85,10 @@ def check_ends(sample: Sample) -> None:
         word, reason = message.raw_finish_reason or "", message.finish_reason
         if message.error is not None:
             continue
+        require(
+            not _FAILURES.fullmatch(word),
+            f"{sample.name}: message {message.id!r} ended with {word!r}, and has not failed",
+        )
         for expected, words in _ENDS.items():
             require(
                 re.fullmatch(words, word, re.IGNORECASE) is None or reason is expected,
@@ -74,9 +96,29 @@ def check_ends(sample: Sample) -> None:
                 f"expected {expected.value!r}",
             )
         require(
-            _STOPS.fullmatch(word) is None or reason is not FinishReason.LENGTH,
-            f"{sample.name}: message {message.id!r} ended with {word!r}, and has the finish reason 'length'",
+            _STOPS.fullmatch(word) is None or reason not in (FinishReason.LENGTH, FinishReason.OTHER),
+            f"{sample.name}: message {message.id!r} ended with {word!r}, and has the finish reason {str(reason)!r}",
         )
+
+
+def check_reasons(sample: Sample) -> None:
+    """Check that a reason for an end that most wires have is known, wherever a frame has it."""
+    found = [(path, leaf) for frame in sample.frames for path, leaf in leaves(frame.document)]
+    words = [leaf for path, leaf in found if path and _REASON.search(path[-1]) and _OF_OTHERS.isdisjoint(path)]
+    length = _ENDS[FinishReason.LENGTH]
+    cut = [word for word in words if isinstance(word, str) and re.fullmatch(length, word, re.IGNORECASE)]
+    for message in sample.answers if len(sample.answers) == 1 else ():
+        require(
+            not cut or message.error is not None or message.finish_reason is not FinishReason.OTHER,
+            f"{sample.name}: a frame has the reason {cut[:1]}, and message {message.id!r} the finish reason "
+            f"{str(message.finish_reason)!r}",
+        )
+
+
+def may_end(word: str, reason: FinishReason | None) -> bool:
+    """Return whether an answer that ended with a word of most wires may have this reason, or does not know it."""
+    meant = next((each for each, words in _ENDS.items() if re.fullmatch(words, word, re.IGNORECASE)), None)
+    return meant is None or reason in (meant, None, FinishReason.OTHER)
 
 
 def check_errors(sample: Sample) -> None:
@@ -96,7 +138,7 @@ def _check_error(sample: Sample, error: ErrorInfo) -> None:
         error.kind not in _LASTING or error.retryable is not True,
         f"{where} can be retried: the same request is refused again",
     )
-    for words, kinds in _CODES.items():
+    for words, kinds in CODES.items():
         require(
             re.search(words, error.code or "", re.IGNORECASE) is None or error.kind in {*kinds, *_OF_SENTENCES},
             f"{where} is expected to be of kind {' or '.join(sorted(kinds))}",
@@ -111,6 +153,14 @@ def check_names_of_counts(sample: Sample) -> None:
 
 
 def _check_usage(sample: Sample, usage: Usage) -> None:
+    cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    is_added = usage.input_tokens not in [leaf for _, leaf in leaves(usage.details)]
+    require(
+        not is_added or usage.input_tokens is None or cached <= usage.input_tokens,
+        f"{sample.name}: usage.input_tokens is the sum {usage.input_tokens}, and {cached} of them were read from a "
+        "cache or written to one; a side counts all of its tokens",
+    )
+    _check_total(sample, usage)
     found = [(path[-1], leaf) for path, leaf in leaves(usage.details) if type(leaf) is int and leaf]
     for name in filter(None, _COUNTS):
         count: int | None = getattr(usage, name)
@@ -120,11 +170,26 @@ def _check_usage(sample: Sample, usage: Usage) -> None:
             f"{sample.name}: usage.{name} is None, although its details have {own[:1]}",
         )
         holders = {_count_of(key): key for key, leaf in found if leaf == count}
-        is_part = name in ("cache_read_tokens", "reasoning_tokens")  # a side may be the sum of others
+        others = [leaf for _, leaf in found if leaf != count]  # a side may be the sum of them
+        is_part = name in ("cache_read_tokens", "reasoning_tokens") or not is_sum(count or 0, others)
         require(
             not (is_part and holders) or not {name, None}.isdisjoint(holders),
             f"{sample.name}: usage.{name} is {count}, which is only in fields of other counts: "
             f"{sorted(holders.values())}",
+        )
+
+
+def _check_total(sample: Sample, usage: Usage) -> None:
+    """Check that no count is missing in both sides which is a part of the total, where the wire has one."""
+    counts = {path[-1]: leaf for path, leaf in leaves(usage.details) if type(leaf) is int}
+    totals = [leaf for key, leaf in counts.items() if _TOTAL.fullmatch(key)]
+    if len(totals) == 1 and usage.input_tokens is not None and usage.output_tokens is not None:
+        more = totals[0] - usage.input_tokens - usage.output_tokens
+        left_out = [key for key, leaf in counts.items() if leaf == more > 0]
+        require(
+            not left_out,
+            f"{sample.name}: the usage has {usage.input_tokens} and {usage.output_tokens} tokens, and a total of "
+            f"{totals[0]} with {left_out}",
         )
 
 
@@ -156,8 +221,17 @@ def check_cited_places(sample: Sample) -> None:
     texts = [part for part in parts_of(sample.transcript).values() if isinstance(part, msg.TextPart)]
     if len(texts) != 1:
         return
+    [part] = texts
+    cited_at = [(each.start, each.end) for each in part.citations]
     for frame in sample.frames:
         for fields, start, end in _places(frame.document):
+            text = fields.get("text")
+            at = part.text.find(text) if isinstance(text, str) and part.text.count(text) == 1 and cited_at else -1
+            require(
+                at < 0 or (at, at + len(str(text))) in cited_at,
+                f"{sample.name}: the text {text!r:.60}, to which a source of the frame at byte {frame.start} belongs, "
+                f"is at {at}, and citations are at {cited_at!r:.100}",
+            )
             urls = [url for key in _ADDRESSES if isinstance(url := fields.get(key), str)]
             cited = [(part, each) for part in texts for each in part.citations if each.url in urls]
             fitting = [each for part, each in cited if len(part.text) >= end and part.text.isascii()]
@@ -178,11 +252,36 @@ def _places(document: object) -> Iterator[tuple[Mapping[str, Any], int, int]]:
             yield cast("Mapping[str, Any]", fields), start, end
 
 
+def forms_in(texts: Iterable[str]) -> list[str]:
+    """Return the forms of media among texts: by themselves, as a media type, or of a data URL."""
+    words = [each.removeprefix("data:").partition(";")[0] if each.startswith("data:") else each for each in texts]
+    return [form for each in words if (form := each.lower().rpartition("/")[2]) in _FORMS]
+
+
+def has_form(media_type: str, forms: Collection[str]) -> bool:
+    """Return whether the form of a media type is among *forms*."""
+    form = media_type.partition(";")[0].partition("/")[2]
+    return form in forms or _FORMS.get(form) in forms
+
+
+def check_media(sample: Sample) -> None:
+    """Check that media have a type that frames name, where these name the types of all media."""
+    found = [part for part in parts_of(sample.transcript).values() if isinstance(part, msg.MediaPart)]
+    forms = forms_in([text for frame in sample.frames for text in strings(frame.document)]) if found else []
+    for part in found if len(forms) >= len(found) else ():
+        require(
+            has_form(part.media_type, forms),
+            f"{sample.name}: media have the type {part.media_type!r}, and the frames name {sorted({*forms})}",
+        )
+
+
 CHECKS: Final[tuple[Callable[[Sample], None], ...]] = (
     check_ends,
+    check_reasons,
     check_errors,
     check_names_of_counts,
     check_failed_calls,
     check_cited_places,
+    check_media,
 )
 """What is tried on each stream."""

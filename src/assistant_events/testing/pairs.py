@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Final
 
 from assistant_events import messages as msg
-from assistant_events.testing.exactness import documents_of, texts_of_output
+from assistant_events.history import has_result
+from assistant_events.testing.conservation import is_failure
+from assistant_events.testing.exactness import documents_of, number_of_item, texts_of_output
 from assistant_events.testing.round_trips import emitted, ids_in
 from assistant_events.testing.sample import (
     Place,
@@ -24,6 +28,9 @@ from assistant_events.values import thaw
 
 _SHORT: Final = 6
 """Shorter texts occur in others by chance."""
+
+_OF_RESULTS: Final = re.compile("result|output|response", re.IGNORECASE)
+"""Words in the types of results of calls, or in the names of fields with one, on most wires."""
 
 _OPAQUE: Final = 16
 """Length from which on a string of state is looked for."""
@@ -73,13 +80,12 @@ def _check_apart(
 
 def check_same_ids(sample: Sample) -> None:
     """Give two calls of the app the same id, where their frames have different numbers: both are there, as before."""
-    number_in = sample.decoder().delta_frames.number_in
     for message in sample.answers:
         calls = [call for call in message.tool_calls if not call.provider_executed]
         first, *others = [str(call.state.get("id", call.call_id)) for call in calls] or [""]
         frames = [(name, replaced(payload, (*others, "")[0], first)) for name, payload in sample.payloads]
         numbers = [
-            {number_in(frame.document or {}) for frame in sample.frames if ident in strings(frame.document)}
+            {number_of_item(sample, frame.document) for frame in sample.frames if ident in strings(frame.document)}
             for ident in (first, *others[:1])
         ]
         if not others or not numbers[0].isdisjoint(numbers[1]) or frames == sample.payloads:
@@ -105,12 +111,43 @@ def check_written_state(sample: Sample) -> None:
     body = emitted(make(), sample.events, sample.name)
     again = parts_of(Sample(sample.dialect, sample.name, body, request=sample.request).transcript)
     for text, place in states.items():
-        holders = [each for each, part in again.items() if text in strings(thaw(part.state))]
+        holders = [each for each, part in again.items() if text in [each for _, each in opaque_strings(part, 1)]]
         require(
             holders == [place] or (len(holders) == 1 and len(again) != len(parts_of(sample.transcript))),
             f"{sample.name}, written by the emitter: {text[:40]!r}, state of {named([place])}, is in {named(holders)}; "
             f"expected {named([place])} alone",
         )
+
+
+def check_written_numbers(sample: Sample) -> None:
+    """Write the answer with the emitter: frames with the ids of two calls have other numbers, if they have any."""
+    make = sample.dialect.emitter
+    calls = [call for message in sample.answers[:1] for call in message.tool_calls if not call.provider_executed]
+    idents = {ident: set[int | None]() for call in calls if (ident := str(call.state.get("id", call.call_id)))}
+    if make is None or len(idents) < 2:
+        return
+    body = emitted(make(), sample.events, sample.name)
+    for frame in Sample(sample.dialect, sample.name, body, request=sample.request).frames:
+        number = number_of_item(sample, frame.document)
+        for ident in idents.keys() & set(strings(frame.document)):
+            idents[ident] |= {number} - {None}
+    for (one, numbers), (other, others) in combinations(idents.items(), 2):
+        require(
+            numbers.isdisjoint(others),
+            f"{sample.name}: in the emitter's stream the calls {one!r} and {other!r} have the same number",
+        )
+
+
+def check_written_frames(sample: Sample) -> None:
+    """Write the answer with the emitter, on a wire whose frames have ids: each has its own, else a client drops it."""
+    make, key = sample.dialect.emitter, sample.decoder().delta_frames.unique
+    if make is None or not key:
+        return
+    written = Sample(sample.dialect, sample.name, emitted(make(), sample.events, sample.name))
+    found = [str(frame.document[key]) for frame in written.frames if frame.document and key in frame.document]
+    require(
+        len(found) == len({*found}), f"{sample.name}: in the emitter's stream frames have the same {key}: {found!r:.99}"
+    )
 
 
 def check_own_results(sample: Sample) -> None:
@@ -135,6 +172,35 @@ def check_own_results(sample: Sample) -> None:
                     )
 
 
+def check_answered(sample: Sample) -> None:
+    """Look for results of calls of the provider by their ids: the call has one, and has failed if it shows that."""
+    calls = {
+        str(call.state.get("id", call.call_id)): call
+        for message in sample.answers
+        for call in message.tool_calls
+        if call.provider_executed
+    }
+    results: dict[str, Mapping[str, object]] = {}
+    decoder = sample.decoder()
+    for frame in sample.frames if calls else ():
+        if decoder.terminal:
+            break  # what comes behind the end is not read
+        decoder.feed(sample.body[frame.start : frame.end])
+        for path, found in objects(frame.document):
+            kind = str(found.get("type", path[-1])) if path else ""
+            for ident in ids_in(found) if _OF_RESULTS.search(kind) else ():
+                results.setdefault(ident, found)  # of several the first counts
+    for ident, call in calls.items():
+        fields = results.get(ident, {})
+        where = f"{sample.name}: the call with the id {ident!r}, which the provider runs,"
+        require(not fields or has_result(call), f"{where} has no result, although a frame has one: {fields!r:.200}")
+        shown = f"the flag of its result is another one: {fields!r:.200}"
+        for name, value in fields.items():
+            opposite = not value if isinstance(value, bool) else None
+            require(not is_failure((name,), value) or call.error is not None, f"{where} has not failed, and {shown}")
+            require(not is_failure((name,), opposite) or call.error is None, f"{where} has failed, and {shown}")
+
+
 # -- inside
 
 
@@ -143,7 +209,7 @@ def _own_states(parts: Mapping[Place, msg.Part]) -> dict[str, Place]:
     found: dict[str, list[Place]] = {}
     for place, part in parts.items():
         for key, text in opaque_strings(part, _OPAQUE):
-            if key != "id" and text in strings(thaw(part.state)):
+            if key != "id":
                 found.setdefault(text, []).append(place)
     everything = "\x00".join(text for part in parts.values() for _, text in opaque_strings(part, 1))
     everything += "\x00".join(part.call_id for part in parts.values() if isinstance(part, msg.ToolPart))
@@ -194,9 +260,12 @@ def _outputs(call: msg.ToolPart) -> list[str]:
 
 
 CHECKS: Final[tuple[Callable[[Sample], None], ...]] = (
+    check_answered,
     check_own_results,
     check_state_beside,
     check_written_state,
+    check_written_numbers,
+    check_written_frames,
     check_same_ids,
 )
 """What is tried on each stream."""

@@ -51,8 +51,11 @@ _SHORT: Final = 5
 _LONG_ID: Final = 40
 """Longer ids of calls may be refused by another server of the same wire."""
 
-_MODEL_FIELDS: Final = ("modelId", "model", "agent")
+MODEL_FIELDS: Final = ("modelId", "model", "agent")
 """Names of the field with the model, of most wires."""
+
+_SUCCESS: Final = re.compile("success|succeeded|ok", re.IGNORECASE)
+"""Words for a call that has not failed, on most wires."""
 
 _MODES: Final[tuple[EncodeMode, ...]] = ("full", "auto")
 
@@ -107,7 +110,7 @@ def check_encoder(sample: Sample) -> None:
     if origin is None:
         return
     _check_left_out(sample, stripped, answered, origin, strip=True)
-    key = next((name for name in _MODEL_FIELDS if name in body), "model")
+    key = next((name for name in MODEL_FIELDS if name in body), "model")
     for mode in _MODES:
         elsewhere = encode_twice(sample, encode, answered, body, provider="another-provider", mode=mode)
         _check_left_out(sample, elsewhere, answered, attrs.evolve(origin, provider="another-provider"), strip=False)
@@ -230,6 +233,7 @@ def _check_results(
             if known and not any(drop.whole or drop.reason is DropReason.REWORDED for drop in dropped):
                 assert isinstance(part, msg.ToolPart)
                 _check_named(holders, known[0], part, fold(events), where)
+                _check_known_by_id(holders, known[0], part, fold(events), where)
                 given = str(part.state.get("id", part.call_id))
                 require(
                     not given or len(given) > _LONG_ID or given not in came or given in texts,
@@ -260,15 +264,22 @@ def _check_failures(
     sample: Sample, encode: Encode, events: list[Event], body: dict[str, Any], provider: str | None
 ) -> None:
     """Check that a request shows which calls have failed, where the wire has a mark for that."""
-    calls = [call for call in fold(events).pending_tool_calls if call.message_id == MESSAGE_ID]
+    pending = [call for call in fold(events).pending_tool_calls if call.message_id == MESSAGE_ID]
+    calls = [call for call in pending if call.input is not None]  # others have failed before they are run
     if not calls or not getattr(getattr(encode, "__self__", None), "marks_failures", False):
         return
     fault = error("tool", _OF_APP)
     ways: list[list[Event]] = [[call.succeed(_OF_APP) for call in calls], [call.fail(fault) for call in calls]]
+    ways += [[each.fail(fault) if each is call else each.succeed(_OF_APP) for each in calls] for call in calls]
     sent = [encode_twice(sample, encode, events + way, body, provider=provider, mode="full").body for way in ways]
     require(
-        sent[0] != sent[1],
+        sent[0] not in sent[1:],
         f"{sample.name}: a request has failed calls as if they had succeeded, although the encoder `marks_failures`",
+    )
+    called = [sum([_SUCCESS.fullmatch(text) is not None for text in strings(each)]) for each in sent]
+    require(
+        called[1] <= called[0],
+        f"{sample.name}: a request calls a success what has failed: {sent[1]!r:.200}",
     )
 
 
@@ -294,6 +305,29 @@ def _check_named(
     around = (names.intersection(strings(inside)) for _, inside in reversed(holders) if _has(inside, mark))
     found = next((each for each in around if each), own)
     require(not own.isdisjoint(found), f"{where} is in the request as that of {min(found)!r}, which is another call")
+
+
+def _check_known_by_id(
+    holders: Sequence[tuple[list[str], object]], mark: str, call: msg.ToolPart, transcript: msg.Transcript, where: str
+) -> None:
+    """Check that a result has the id of its call, where calls have theirs and another one has the same name."""
+    others = [each for message in transcript.messages for each in getattr(message, "tool_calls", ())]
+    own = _names_of(call) - {call.name}
+    is_alone = sum([each.name == call.name for each in others]) < 2
+    has_id = any(not own.isdisjoint(ids) for ids, inside in holders if not _has(inside, mark))
+    is_named = any(ids or not own.isdisjoint(strings(inside)) for ids, inside in _innermost(holders, mark))
+    require(is_alone or not has_id or is_named, f"{where} is in the request without the id that its call has there")
+
+
+def _innermost(holders: Sequence[tuple[list[str], object]], mark: str) -> Sequence[tuple[list[str], object]]:
+    """Return the objects around a result that have no other result in them."""
+    pieces = [(ids, inside) for ids, inside in holders if _has(inside, mark)]
+    other = mark.removesuffix(mark.rpartition("-")[2])
+    return [
+        each
+        for each in pieces
+        if not any(_MARK.partition("{")[0] in text and other not in text for text in strings(each[1]))
+    ]
 
 
 def _names_of(call: msg.ToolPart) -> set[str]:

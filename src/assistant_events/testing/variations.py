@@ -18,6 +18,7 @@ from assistant_events.converters import dumps
 from assistant_events.events import Event
 from assistant_events.reducer import fold
 from assistant_events.testing.conservation import OF_TOOLS, opaque_places
+from assistant_events.testing.meanings import may_end
 from assistant_events.testing.round_trips import check_emitter, check_encoder
 from assistant_events.testing.sample import (
     CUT,
@@ -41,6 +42,9 @@ _SHORT: Final = 3
 
 _TOMORROW: Final = "x_check"
 """A word that no wire has."""
+
+_ENDS: Final = ("max_tokens", "MAX_TOKENS", "length", "content_filter", "SAFETY", "refusal")
+"""Words that many wires have for an end before all of an answer has come."""
 
 _ANSWERS: Final = names("choices candidates")
 """Names of the array with several answers, on most wires."""
@@ -121,6 +125,14 @@ def check_words(sample: Sample) -> None:
             f"{sample.name}: an answer that ended with the unknown word {_TOMORROW!r}, in place of {word!r}, has "
             "stopped as if all of it had come; an unknown reason is `FinishReason.OTHER`",
         )
+        for usual in _ENDS if message.finish_reason is FinishReason.STOP else ():
+            frames = [(name, replaced(payload, word, usual)) for name, payload in sample.payloads]
+            for each in sample.rewritten(frames).answers[at : at + 1]:
+                require(
+                    each.error is not None or each.raw_finish_reason != usual or may_end(usual, each.finish_reason),
+                    f"{sample.name}: an answer that ended with {usual!r}, in place of {word!r}, has the finish reason "
+                    f"{str(each.finish_reason)!r}",
+                )
 
 
 def check_absent(sample: Sample) -> None:
@@ -170,6 +182,21 @@ def check_arrays(sample: Sample) -> None:
             f"{sample.name}: with the frames at bytes {sample.frames[at].start} and {sample.frames[at + 1].start} in "
             f"one, which has all items of {'.'.join(path)}, the answer is {found!r:.200}, expected {expected!r:.200}",
         )
+
+
+def check_other_answers(sample: Sample) -> None:
+    """Send a second answer beside the first, where frames have an array of answers: the first one is as before."""
+    frames = [(name, _with_second(payload)) for name, payload in sample.payloads]
+    if frames == sample.payloads or not sample.can_be_rewritten:
+        return
+    expected, found = (
+        [(_told(each), each.parts) for each in one.answers] for one in (sample, sample.rewritten(frames))
+    )
+    require(
+        found == expected,
+        f"{sample.name}: with a second answer beside it, whose index is 1, the answer is {found!r:.200}, expected "
+        f"{expected!r:.200}",
+    )
 
 
 def check_bare_state(sample: Sample) -> None:
@@ -297,6 +324,22 @@ def _joined(one: Any, other: Any, path: Path = ()) -> tuple[Path, Any]:
             return path, [*items, *more]
         return found, None if joined is None else [joined]
     return path, None
+
+
+def _with_second(value: Any) -> Any:
+    """Return JSON with a copy of each answer behind it, which has another index."""
+    # Any: plain JSON.
+    if not isinstance(value, dict):
+        return value
+    fields = cast("dict[str, Any]", value)
+    both: dict[str, Any] = {}
+    for key in _ANSWERS & fields.keys():
+        match fields[key]:
+            case [dict() as answer] if answer.get("index", 0) == 0:
+                both[key] = [answer, {**answer, "index": 1}]
+            case _:
+                pass
+    return {**fields, **both}
 
 
 def _longer(text: str) -> str:

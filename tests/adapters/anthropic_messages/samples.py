@@ -15,11 +15,29 @@ CITED = {
 SERVER = {"id": "srvtoolu_1", "name": "web_search", "type": "server_tool_use"}
 SUMMARY = {"content": "It was long.", "encrypted_content": "c2Vj", "signature": "c2ln"}
 
+COUNTS = {"input_tokens": 6, "cache_read_input_tokens": 120, "cache_creation_input_tokens": 31, "output_tokens": 1}
+SECOND_SERVER = {**SERVER, "id": "srvtoolu_2"}
+SECOND_SEARCH = [{**SEARCH[0], "url": "https://v", "title": "v", "encrypted_content": "YWxzbyBzZWFsZWQ="}]
+
 SAMPLES = {
     "plain text": stream(M(), B(0, "text", text=""), PING, T(0, "Hello"), T(0, " world"), X(0), K(), END),
     "thinking": answer(
         *(B(0, "thinking", thinking="", signature=""), H(0, "Let"), H(0, " me see"), S(0, "EqQB"), X(0)),
         *text(1, "Yes."),
+    ),
+    "two thoughts and two searches": stream(
+        M(usage=COUNTS),
+        *(B(0, "thinking", thinking="", signature=""), H(0, "First of all"), S(0, "EqQBZmlyc3Qtc2lnbmF0dXJl"), X(0)),
+        *(B(1, "redacted_thinking", data="EmwKAhgBEgy3va3pAAAA"), X(1)),
+        *(*tool(2, input='{"query":"one"}', **SERVER), *tool(3, input='{"query":"two"}', **SECOND_SERVER)),
+        *(*result(4, content=SEARCH), *result(5, "srvtoolu_2", SECOND_SEARCH)),
+        *tool(6, "mcptoolu_1", "echo", type="mcp_tool_use", server_name="s"),
+        *result(7, "mcptoolu_1", [{"type": "text", "text": "no echo"}], type="mcp_tool_result", is_error=True),
+        *(B(8, "thinking", thinking="", signature=""), H(8, "Then again"), S(8, "EqQBc2Vjb25kLXNpZ25hdHVyZQ=="), X(8)),
+        *(B(9, "redacted_thinking", data="EmwKAhgBEgy3va3pBBBB"), X(9), B(10, "text", text="", citations=[])),
+        *(T(10, "So it is."), C(10, **CITED), C(10, **{**CITED, "url": "https://v", "title": "v"}), X(10)),
+        K("stop_sequence", {**COUNTS, "output_tokens": 977, "output_tokens_details": {"thinking_tokens": 55}}),
+        END,
     ),
     "redacted thinking": answer(
         B(0, "redacted_thinking", data="EmwKAhgBEgy3va3p"), X(0), *tool(1), stop_reason="tool_use"

@@ -29,6 +29,15 @@ SAMPLES = {
     "reasoning": answer(
         *[H(0, f"thought {at} ") for at in range(8)], G(0, "EpwCc2lnbmF0dXJl"), X(0), *text(1, "Sunny.")
     ),
+    "two thoughts and two runs of code": answer(
+        *(H(0, "First of all"), G(0, "EpwCZmlyc3Qtc2lnbmF0dXJl"), X(0), R(1, "cnNuX3BVUGgxNnRv"), X(1)),
+        *(*tool(2, **NOVA, input='{"code":"one"}'), *tool(3, **{**NOVA, "id": "tooluse_m"}, input='{"code":"two"}')),
+        *(B(4, toolResult={"toolUseId": "tooluse_n", "type": "nova_code_interpreter_result", "status": "success"}),),
+        *(O(4, {"text": "What came first, "}), O(4, {"text": "and then"}), X(4)),
+        *result(5, {"text": "What came then"}, id="tooluse_m", status="error"),
+        *(H(6, "Then again"), G(6, "EpwCc2Vjb25kLXNpZ25hdHVyZQ=="), X(6), R(7, "cnNuX3BVUGgyNnRv"), X(7)),
+        *text(8, "So."),
+    ),
     "reasoning without a signature": answer(H(0, "Let me see."), X(0), *text(1, "Sunny.")),
     "redacted content": answer(R(0, "cnNuX3BVUGgx"), X(0), *tool(1), reason="tool_use"),
     "redacted content in pieces": answer(R(0, "cnNuX3BV"), R(0, "UGgxNnRv"), X(0), *text(1, "So.")),

@@ -33,6 +33,18 @@ BLOCK = {
 }
 CAPITAL = F("get_capital", willContinue=True, sig=SIG)
 
+COUNTS = {
+    **USAGE,
+    "thoughtsTokenCount": 3,
+    "toolUsePromptTokenCount": 7,
+    "cachedContentTokenCount": 5,
+    "totalTokenCount": 30,
+}
+SIG_3 = "EpQDdGhpcmQtc2lnbmF0dXJl"
+SIG_4 = "EpQEZm91cnRoLXNpZ25hdHVyZQ=="
+SIG_5, SIG_6 = f"EpQF{SIG_3}", f"EpQG{SIG_3}"
+SECOND_SEARCH = {**SEARCH, "id": "t2", "args": {"queries": ["smallest city"]}}
+
 SAMPLES = {
     "text": stream(
         C(T("Hel"), usage={"trafficType": "ON_DEMAND"}),
@@ -49,6 +61,16 @@ SAMPLES = {
     "signature alone": answer(F("f", {}), end=C(T("", SIG), finish="STOP", usage=USAGE)),
     "signed text in the middle": answer(T("one "), T("two", SIG), T(" three"), T("", SIG_2)),
     "signed thought": answer(H("hm", SIG), H("more"), T("Yes.")),
+    "two thoughts and two searches": answer(
+        H("First of all", SIG),
+        [{"toolCall": SEARCH, "thoughtSignature": SIG_3}, {"toolCall": SECOND_SEARCH, "thoughtSignature": SIG_4}],
+        [{"toolResponse": FOUND}, {"toolResponse": {**FOUND, "id": "t2", "response": {"search_suggestions": "<p>"}}}],
+        H("Then again", SIG_2),
+        T("So it is."),
+        [F("a", {"x": "one"}, SIG_5, id="fc1"), F("a", {"x": "two"}, SIG_6, id="fc2")],
+        *(X("sleep()", id="x1"), O("", "OUTCOME_DEADLINE_EXCEEDED", id="x1"), T("And so on.")),
+        end=C(T(""), finish="MAX_TOKENS", usage=COUNTS),
+    ),
     "arguments in pieces": answer(
         CAPITAL,
         P("$.country.name", goes_on=True, stringValue='Fr"an'),

@@ -33,6 +33,13 @@ def summary(text, signature=""):
     return D(content=[{"type": "reasoning", "summary": pieces}])
 
 
+def executed(index, query, **more):
+    """
+    Return a tool that Groq has run.
+    """
+    return {"index": index, "type": "search", "arguments": f'{{"query": "{query}"}}', **more}
+
+
 SAMPLES = {
     "sources of Claude and steps of a search": answer(
         D(reasoning_steps=[{"thought": "Look for it", "type": "web_search"}]),
@@ -193,6 +200,26 @@ SAMPLES = {
             ]
         ),
         T("It is so."),
+    ),
+    "two thoughts and two calls": answer(
+        twice("First of all", 0),
+        D(reasoning_details=[{"type": "reasoning.text", "text": "", "signature": "EqQBZmlyc3Qtc2ln", "index": 0}]),
+        twice("Then again", 1),
+        D(reasoning_details=[{"type": "reasoning.text", "text": "", "signature": "EqQBc2Vjb25kLXM=", "index": 1}]),
+        *[
+            J(f'{{"a":"{words}"}}', at, f"call_0000{at}", "f", extra_content={"google": {"thought_signature": seal}})
+            for at, words, seal in ((0, "one", "AVSoXO4lu90Bn7Ix"), (1, "two", "AVSoXO4lu90Bn7Iy"))
+        ],
+        finish_reason="tool_calls",
+    ),
+    "two executed tools": stream(
+        D(executed_tools=[executed(0, "one"), executed(1, "two")]),
+        D(executed_tools=[executed(0, "one", output="What came first")]),
+        D(executed_tools=[executed(1, "two", output="What came then")]),
+        T("So it is."),
+        F("max_tokens"),
+        U(prompt_tokens_details={"cached_tokens": 4}, completion_tokens_details={"reasoning_tokens": 3}),
+        DONE,
     ),
     "citations": answer(
         T("It is so."),

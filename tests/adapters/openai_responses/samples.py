@@ -156,6 +156,14 @@ PERPLEXITY = stream(
     text(1, "Oslo", ".[1]"),
 )
 
+SECOND_SHELL = {**SHELL, "id": "sh_2", "call_id": "call_t", "action": {"commands": ["pwd"]}}
+SECOND_SHELL_OUTPUT = {
+    **SHELL_OUTPUT,
+    "id": "sho_2",
+    "call_id": "call_t",
+    "output": [{"stdout": "/work\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 1}}],
+}
+
 SAMPLES = {
     "text": stream(text(0, "Hi", " there.")),
     "two summaries": stream(reasoning(0, "First.", "Second."), text(1, "So.")),
@@ -235,6 +243,15 @@ SAMPLES = {
         hosted(3, **TOOL_SEARCH_OUTPUT),
         hosted(4, **PROGRAM),
         hosted(5, **PROGRAM_OUTPUT),
+    ),
+    "two thoughts and two calls of the provider": stream(
+        reasoning(0, encrypted="gAAA-first-encrypted"),
+        hosted(1, **SHELL),
+        hosted(2, **SECOND_SHELL),
+        hosted(3, **SHELL_OUTPUT),
+        hosted(4, **SECOND_SHELL_OUTPUT),
+        reasoning(5, "Then again", id="rs_2", encrypted="gAAA-second-encrypted"),
+        hosted(6, **MCP),
     ),
     "tools of the app": stream(
         hosted(0, **LOCAL_SHELL), hosted(1, **PATCH_CALL), hosted(2, **COMPUTER), hosted(3, **APPROVAL)
