@@ -459,8 +459,9 @@ def _runs(sample: Sample) -> list[_Run]:
 def number_of_item(sample: Sample, document: Fields | None) -> int | None:
     """Return the number of the item that a frame is of: where deltas have it, or once under the same name."""
     frames = sample.decoder().delta_frames
-    if document is None or (number := frames.number_in(document)) is not None:
-        return None if document is None else number
+    number = None if document is None else frames.number_in(document)
+    if number is not None:
+        return number
     found = [leaf for path, leaf in leaves(document) if path[-1:] == frames.number[-1:] and type(leaf) is int]
     return found[0] if len(found) == 1 else None
 

@@ -270,7 +270,7 @@ def _check_failures(
         return
     fault = error("tool", _OF_APP)
     ways: list[list[Event]] = [[call.succeed(_OF_APP) for call in calls], [call.fail(fault) for call in calls]]
-    ways += [[each.fail(fault) if each is call else each.succeed(_OF_APP) for each in calls] for call in calls]
+    ways.extend([each.fail(fault) if each is call else each.succeed(_OF_APP) for each in calls] for call in calls)
     sent = [encode_twice(sample, encode, events + way, body, provider=provider, mode="full").body for way in ways]
     require(
         sent[0] not in sent[1:],

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from assistant_events import messages as msg
+from assistant_events.adapters.json_fields import mappings
 from assistant_events.adapters.tables import names
 from assistant_events.converters import dumps
 from assistant_events.events import Event
@@ -334,11 +335,9 @@ def _with_second(value: Any) -> Any:
     fields = cast("dict[str, Any]", value)
     both: dict[str, Any] = {}
     for key in _ANSWERS & fields.keys():
-        match fields[key]:
-            case [dict() as answer] if answer.get("index", 0) == 0:
-                both[key] = [answer, {**answer, "index": 1}]
-            case _:
-                pass
+        answers: list[Any] = mappings(fields, key)
+        if len(answers) == 1 and answers[0].get("index", 0) == 0:
+            both[key] = [*answers, {**answers[0], "index": 1}]
     return {**fields, **both}
 
 

@@ -251,7 +251,6 @@ SAMPLES = {
         hosted(3, **SHELL_OUTPUT),
         hosted(4, **SECOND_SHELL_OUTPUT),
         reasoning(5, "Then again", id="rs_2", encrypted="gAAA-second-encrypted"),
-        hosted(6, **MCP),
     ),
     "tools of the app": stream(
         hosted(0, **LOCAL_SHELL), hosted(1, **PATCH_CALL), hosted(2, **COMPUTER), hosted(3, **APPROVAL)
