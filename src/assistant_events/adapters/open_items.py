@@ -233,6 +233,7 @@ class OpenItems:
         """The items by their last index and by each of their ids."""
 
         self._shared: set[int | None] = {None}
+        """The indexes that several calls have had at once, and `None`: there the id alone counts."""
 
     def __iter__(self) -> Iterator[OpenItem]:
         return iter(self._by_number.values())
