@@ -95,6 +95,18 @@ def test_a_refusal_that_stays(dialect, refusal):
     assert (refusal[0], "failed", 1) == (message.error.status, message.status, len(requests))
 
 
+@pytest.mark.parametrize(("status", "advice", "tries"), [(409, "true", 2), (500, "false", 1), (500, "perhaps", 2)])
+def test_the_advice_of_a_provider(status, advice, tries):
+    """
+    The header `x-should-retry` decides, as in the SDKs of OpenAI and Anthropic.
+    """
+    refused = openai.refused(status, None, **{"x-should-retry": advice})
+    message, _, requests = openai.asked(refused, openai.streamed(openai.HELLO))
+
+    assert tries == len(requests)
+    assert ("failed" if tries == 1 else "completed") == message.status
+
+
 @every
 def test_a_provider_that_stays_overloaded(dialect):
     """

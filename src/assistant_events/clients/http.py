@@ -44,6 +44,9 @@ _JSON: Final = "application/json"
 _UNTYPED: Final = frozenset({"text/plain", "application/octet-stream"})
 """Media types with which gateways send a stream that was asked for, or a document."""
 
+_ADVICE: Final = {"true": True, "false": False}
+"""What `x-should-retry` may be."""
+
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LOOKED_AT: Final = 64
 """How server-sent events begin, behind blanks, and how many bytes are looked at for that."""
@@ -320,7 +323,8 @@ class Transport:
             error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message, status=status)
             return RequestFailedError(error, status=status)
         error = self.api.dialect.http_error(status, response.headers, await self._error_body(response))
-        return RequestFailedError(self.secrets.error(error), status=status)
+        advice = _ADVICE.get(response.headers.get("x-should-retry", ""))
+        return RequestFailedError(self.secrets.error(error), status=status, should_retry=advice)
 
     async def _error_body(self, response: httpx2.Response) -> bytes:
         """Return the body of an HTTP error, as far as it arrives and fits."""

@@ -16,11 +16,14 @@ _T = TypeVar("_T")
 class RequestFailedError(Exception):
     """A request failed. It never leaves the client: it becomes the error of a message."""
 
-    def __init__(self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False) -> None:
+    def __init__(
+        self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False, should_retry: bool | None = None
+    ) -> None:
         super().__init__(error.message)
         self.error = error
         self.status = status  # of HTTP; `None` without a response
         self.unsent = unsent  # the provider has seen nothing of the request
+        self.should_retry = should_retry  # what the provider advises; `None` without its header
 
     @property
     def refused(self) -> bool:
@@ -37,11 +40,14 @@ def may_create_again(failure: RequestFailedError, *, keeps_runs: bool) -> bool:
     """
     Return whether a request for an answer may be repeated: only when no answer has begun.
 
-    Where the provider *keeps runs*, not after a 5xx: services also answer 503 while the run continues.
+    Where the provider *keeps runs*, not after a 5xx: services also answer 503 while the run continues. Its advice
+    (`x-should-retry`, which the SDKs of OpenAI and Anthropic follow) counts otherwise.
     """
+    if failure.should_retry is False:
+        return False
     if keeps_runs or failure.status is None:
         return failure.unsent or failure.status == 429
-    return failure.transient
+    return failure.should_retry or failure.transient
 
 
 async def retried(
