@@ -3,6 +3,7 @@
 """
 
 import json
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -541,6 +542,7 @@ PLAIN = {
     "scalars": ({"a": 1, "b": "x", "c": None, "d": True, "e": 0.5}, {"a": 1, "b": "x", "c": None, "d": True, "e": 0.5}),
     "tuples": ({"a": (1, (2,))}, {"a": [1, [2]]}),
     "bytes": ({"a": b"\xff"}, {"a": "/w=="}),
+    "times": ({"a": datetime(2026, 11, 28, 10, tzinfo=UTC)}, {"a": "2026-11-28T10:00:00Z"}),
     "no numbers": ({"a": float("nan"), "b": [float("inf")]}, {"b": [None]}),
     "objects": ({"a": object(), "b": {1: 2, "c": 3}}, {"b": {"c": 3}}),
     "pairs": ({"a": "\ud83d\ude80", "b": "\ud83d"}, {"a": "🚀", "b": "\ud83d"}),

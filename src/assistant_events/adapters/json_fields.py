@@ -8,6 +8,7 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -40,7 +41,8 @@ def plain_json(value: object, depth: int = 0) -> Any:
     Return a plain copy of what a caller parsed or dumped: `dict`, `list` and scalars, as a JSON reader gives them.
 
     What is not JSON (objects, NaN, keys that are not strings, what nests too deeply) is left out of objects and is
-    `None` in arrays; bytes become base64. Where an SDK has wrapped what it does not know, the raw JSON inside is taken.
+    `None` in arrays; bytes become base64, and times ISO 8601, as the SDKs write them. Where an SDK has wrapped what it
+    does not know, the raw JSON inside is taken.
     """
     # Any: see `Fields`.
     if isinstance(value, str):
@@ -54,15 +56,20 @@ def plain_json(value: object, depth: int = 0) -> Any:
         return {key: item for key, item in copies.items() if item is not None or value[key] is None}
     if isinstance(value, (list, tuple)):
         return [plain_json(item, depth + 1) for item in value]
-    if isinstance(value, (bytes, bytearray)):
-        return b64encode(value).decode()
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float) and isfinite(value):
         return float(value)
-    return None
+    return _text_of(value)
+
+
+def _text_of(value: object) -> str | None:
+    """Return bytes or a time as an SDK writes it in JSON; `None` for anything else."""
+    if isinstance(value, (bytes, bytearray)):
+        return b64encode(value).decode()
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else None
 
 
 def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
