@@ -20,7 +20,7 @@ from assistant_events.adapters.aws_chunks import unwrapped
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.errors import SPLICED
-from assistant_events.adapters.frame_templates import DeltaFrames, Path
+from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.recorder.calls import parse_input
@@ -30,9 +30,7 @@ _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", 
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
 _FRAME: frozenset[str] = frozenset({"type", "message", "amazon-bedrock-invocationMetrics"})
 
-_PATHS: Final[dict[str, tuple[str, Path]]] = {
-    role: (kind, ("delta", field)) for kind, (role, field) in words.DELTAS.items()
-}
+_PATHS: Final = {role: (kind, ("delta", field)) for kind, (role, field) in words.DELTAS.items()}
 """By role of a block, the type of its deltas and the path to their text."""
 
 

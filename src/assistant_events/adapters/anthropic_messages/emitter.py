@@ -13,7 +13,7 @@ from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessag
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
 from assistant_events.adapters.emitter import finish_word, is_lost, own_message
 from assistant_events.adapters.items import content_blocks
-from assistant_events.adapters.json_fields import array, mapping, string
+from assistant_events.adapters.json_fields import array, mapping, string, without
 from assistant_events.values import thaw, write_json
 
 _DIALECT = AnthropicMessagesDecoder.dialect
@@ -118,6 +118,4 @@ def _facts(message: msg.AssistantMessage) -> dict[str, Any]:
 
 
 def _usage(message: msg.AssistantMessage) -> dict[str, Any]:
-    usage = {} if message.usage is None else words.USAGE.write(message.usage)
-    usage.pop("partial", None)
-    return usage
+    return {} if message.usage is None else without(words.USAGE.write(message.usage), {"partial"})

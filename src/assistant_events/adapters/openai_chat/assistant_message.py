@@ -19,7 +19,6 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import input_text
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
-from assistant_events.adapters.json_fields import without
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
@@ -89,7 +88,7 @@ def _write_call(call: msg.ToolPart, state: dict[str, Any]) -> Item:
     """Return a call of the app, its input as the text that came; without a type, the function that is called."""
     ident, given = wire_id(call), thaw(call.input or NO_FIELDS)
     kind, more = state.pop("type", "function"), state.pop("function", {})
-    state = without(state, ("id", "orphan"))
+    state = {key: value for key, value in state.items() if key not in ("id", "orphan")}
     head = {**({} if ident is None else {"id": ident}), "type": kind, **state}
     if kind == "custom":
         return {**head, "custom": {"name": call.name, "input": given.get("input", call.raw_input or ""), **more}}
