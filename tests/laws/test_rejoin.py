@@ -65,7 +65,9 @@ def assert_nothing_is_less(before, after):
     for part, later in zip(before.parts, after.parts, strict=False):
         assert part.type == later.type
         assert getattr(later, "text", "").startswith(getattr(part, "text", ""))
-        assert getattr(later, "raw_input", "").startswith(getattr(part, "raw_input", ""))
+        # At its end an input loses the empty object before another one, with which gateways begin.
+        raw = getattr(part, "raw_input", "")
+        assert getattr(later, "raw_input", "").startswith((raw, raw.removeprefix("{}")))
         assert part.type != "tool" or not has_answer(part) or has_answer(later)
 
 
