@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from assistant_events.adapters.frame_templates import AS_LINE, FramePattern, FrameTemplate, TemplateLearner
+from assistant_events.adapters.frame_templates import AS_LINE, DeltaFrames, FramePattern, FrameTemplate, TemplateLearner
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.event_lists import DeltaRun
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.construct import copy_for_class, draft_of
-from assistant_events.values.json_io import string_reader, strings_reader
+from assistant_events.values.json_io import read_json, string_reader, strings_reader
 from assistant_events.values.validators import NO_FIELDS
 
 # Any: the drafts are the delta classes, but mutable.
@@ -95,6 +96,7 @@ class DeltaFastPath:
         "framed",
         "head",
         "last",
+        "last_id",
         "learner",
         "number",
         "prefix",
@@ -113,7 +115,10 @@ class DeltaFastPath:
     """The same of a payload."""
 
     last: bytes | None
-    """The last frame that varied in more than its text; `None` when there was none."""
+    """The last frame with counted values beside its id; `None` when there was none."""
+
+    last_id: bytes
+    """The id of the last frame, without quotes; empty when it had none."""
 
     runs: list[DeltaRun]
     """The runs that were appended to a sink."""
@@ -147,7 +152,7 @@ class DeltaFastPath:
         # Any: an adapter may keep items of its own in the list.
         template = self.learner.template
         assert template is not None, "only what was learned is offered"
-        if template is self.template and self.is_for(number, fragment):
+        if template is self.template and fragment is self.fragment and number == self.number:
             self._mark = 0 if self._buffer is None else self._buffer.length
             return
         if template is not self.template:
@@ -163,7 +168,7 @@ class DeltaFastPath:
             self.prefix = self.head[len(self._around[0]) :]
         self._message_id = message_id
         self._texts = texts
-        self.last = None
+        self.last, self.last_id = None, b""
         self.learner.size = 0
         self.stopped = False
         if callable(fragment):
@@ -286,10 +291,13 @@ class DeltaFastPath:
         self.learner.earned = True
         return True
 
-    def payload_of(self, frame: bytes) -> bytes:
-        """Return the payload of a frame that has matched."""
-        before, after = self._around
-        return frame.removeprefix(before).removesuffix(after)
+    def counted(self, frames: DeltaFrames) -> Fields:
+        """Return the counted fields of the last frame, where it had any and varied in more than its text."""
+        if self.last is not None:
+            before, after = self._around
+            payload = self.last.removeprefix(before).removesuffix(after)
+            return frames.counted_in(read_json(payload, max_depth=None))
+        return {} if self.template is None else self.template.id_fields(self.last_id)
 
     # -- inside
 
@@ -340,8 +348,10 @@ class DeltaFastPath:
             return None
         delta = self._read(literal)
         if delta:
-            self.last = frame
+            assert self.template is not None, "it has matched"
+            self.last = frame if self.template.counts else None
             if frame_id:
+                self.last_id = frame_id
                 self._ids.add(frame_id)
         return delta
 
@@ -381,26 +391,32 @@ class DeltaFastPath:
         end = data.rfind(after, start, start + self.learner.window) + len(after)
         if end < len(after):
             return 0, 0, start
-        literals, ids, found = self._match_run(data, start, end)
+        literals, ids, rests = self._match_run(data, start, end)
         texts = self._read_all(literals, _BARE)
-        count = len(texts)
-        if count < found:
+        count, found = len(texts), len(rests)
+        if count == found - 1 and rests[-1]:
+            end -= len(rests[-1])
+        elif count < found:
             # What comes after the frames of the run: none of them has such bytes but at its end.
             end -= len(data[start:end].split(after, count)[-1])
         if count:
-            self.last = data[start:end].removesuffix(after).rpartition(after)[2] + after
-            self._ids.update(ids[:count])
+            assert self.template is not None, "they have matched"
+            if self.template.counts:
+                self.last = data[start:end].removesuffix(after).rpartition(after)[2] + after
+            if ids:
+                self.last_id = ids[count - 1]
+                self._ids.update(ids[:count])
             self._append(texts, sink)
         return count, found, end
 
-    def _match_run(self, data: bytes, start: int, end: int) -> tuple[Sequence[bytes], Sequence[bytes], int]:
-        """Return texts and ids of the frames that match, and how many frames or other pieces there are."""
+    def _match_run(self, data: bytes, start: int, end: int) -> tuple[Sequence[bytes], Sequence[bytes], Sequence[bytes]]:
+        """Return texts and ids of the frames that match; and for each frame or other piece, what does not match."""
         known = self._pattern or self._bind()
         columns = list(zip(*known.pattern.findall(data, start, end), strict=True))
-        literals = columns[known.text - 1]
-        found = count = len(literals)
-        if not literals[-1]:
-            count -= 1  # what follows the frames that match
+        literals, rests = columns[known.text - 1], columns[known.rest - 1]
+        count = len(literals)
+        if rests[-1]:
+            count -= 1
         for group, constant in known.constants.items():
             column = columns[group - 1][:count]
             if column.count(constant) < count:
@@ -414,7 +430,7 @@ class DeltaFastPath:
                     break
                 seen.add(frame_id)
             count = len(seen)
-        return literals[:count], ids, found
+        return literals[:count], ids, rests
 
     def _read_all(self, literals: Sequence[bytes], marks: tuple[bytes, bytes, bytes]) -> list[str]:
         """Parse texts, with *marks* around and between them, up to the first that is empty or not valid."""

@@ -337,11 +337,8 @@ class FrameReader(ABC):
                 self._report_skipped(fast)
 
     def _report_skipped(self, fast: DeltaFastPath) -> None:
-        counted: Fields = {}
-        if fast.last is not None and self.delta_frames.counts:
-            counted = self.delta_frames.counted_in(read_json(fast.payload_of(fast.last), max_depth=None))
         try:
-            self.on_skipped(counted)
+            self.on_skipped(fast.counted(self.delta_frames))
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import attrs
 
@@ -86,10 +86,6 @@ def _path(keys: str | Path) -> Path:
     return ((keys,) if keys else ()) if isinstance(keys, str) else keys
 
 
-def _counts(frames: DeltaFrames) -> bool:
-    return bool(frames.counted or frames.unique)
-
-
 @final
 @attrs.frozen(kw_only=True)
 class DeltaFrames:
@@ -119,9 +115,6 @@ class DeltaFrames:
 
     unique: str = ""
     """Key of the frame's id or number, counted too. One in `DecoderBase.frame_ids` makes a frame a repeated one."""
-
-    counts: bool = attrs.field(init=False, default=attrs.Factory(_counts, takes_self=True))
-    """Whether frames have counted fields."""
 
     def allow(self, event: Fields, path: Path) -> bool:
         """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""
@@ -172,14 +165,15 @@ class DeltaFrames:
         return self.loose | self.counted | {self.unique} - {""}
 
 
-@final
-@attrs.frozen
-class FramePattern:
-    """What matches the frames of one item whole; what does not match is matched without a text, up to its end."""
+class FramePattern(NamedTuple):
+    """What matches the frames of one item whole."""
 
     pattern: re.Pattern[bytes]
     text: int
     """The group with the text."""
+
+    rest: int
+    """The group with what does not match, up to its end; there is no text then."""
 
     unique: int
     """The group with the id of the frame; 0 where frames have none."""
@@ -192,10 +186,21 @@ class FrameTemplate:
     """The constant bytes of a frame, and the gaps between them."""
 
     def __init__(
-        self, literals: list[bytes], gaps: list[str], *, counts: bool = False, around: Around | None = None
+        self,
+        literals: list[bytes],
+        gaps: list[str],
+        *,
+        counted: frozenset[str] = frozenset[str](),
+        unique: str = "",
+        around: Around | None = None,
     ) -> None:
         self.around = around
         """The bytes around such a payload in its frame; `None` when they are not known."""
+
+        self.counts = bool(counted - {unique})
+        """Whether such a frame has counted values beside its id."""
+
+        self._unique = unique
 
         self._literals = literals[:1]
         self._gaps: list[str] = []
@@ -210,7 +215,7 @@ class FrameTemplate:
         self._patterns: dict[int, FramePattern] = {}
         """What matches frames, by the digits of the number of their item; constants have `_NUMBER_MARK` for it."""
 
-        self.exact = not counts and self._gaps == ["text"]
+        self.exact = not counted and self._gaps == ["text"]
         """Whether the text is the only gap in the frames of an item: until one has other spaces, for its whole kind."""
 
     @classmethod
@@ -233,7 +238,8 @@ class FrameTemplate:
         return cls(
             [payload[end:start] for end, start in zip(ends, starts, strict=True)],
             [gap for _, _, gap in found],
-            counts=bool(fields.counted_in(event)),
+            counted=frozenset(fields.counted_in(event)),
+            unique=fields.unique,
             around=around,
         )
 
@@ -246,6 +252,12 @@ class FrameTemplate:
         """
         item = b"%d" % number
         return self._head.replace(_NUMBER_MARK, item), self._tail.replace(_NUMBER_MARK, item)
+
+    def id_fields(self, frame_id: bytes) -> Fields:
+        """Return the id of a frame, as bytes without quotes, as the field that it is; nothing for an empty one."""
+        if not frame_id:
+            return {}
+        return {self._unique: int(frame_id) if "serial" in self._gaps else frame_id.decode()}
 
     def pattern(self, number: int) -> FramePattern:
         """
@@ -260,7 +272,7 @@ class FrameTemplate:
             # Compiled late: a frame without noise never needs it.
             known = self._patterns[len(item)] = self._compile(len(item))
         constants = {group: constant.replace(_NUMBER_MARK, item) for group, constant in known.constants.items()}
-        return FramePattern(known.pattern, known.text, known.unique, constants)
+        return FramePattern(known.pattern, known.text, known.rest, known.unique, constants)
 
     def _compile(self, digits: int) -> FramePattern:
         constants: dict[str, bytes] = {}
@@ -272,11 +284,10 @@ class FrameTemplate:
                 written += b"(?P<%b>.{%d}+)" % (name.encode(), size)
             else:
                 written += re.escape(token) if is_constant else token
-        pattern = re.compile(written + b"|.++", re.DOTALL)
+        pattern = re.compile(written + b"|(?P<rest>.++)", re.DOTALL)
         groups = pattern.groupindex
-        return FramePattern(
-            pattern, groups["text"], groups.get("unique", 0), {groups[name]: each for name, each in constants.items()}
-        )
+        found = {groups[name]: each for name, each in constants.items()}
+        return FramePattern(pattern, groups["text"], groups["rest"], groups.get("unique", 0), found)
 
     def _tokens(self) -> Iterator[tuple[bytes, bool]]:
         """Yield the parts of a frame in their order: constant bytes, and patterns of what varies."""

@@ -62,6 +62,24 @@ def _append_run(delta: Any, rest: Iterator[Any], buffer: Buffer[str]) -> Any:
 _APPEND_RUN = {cls: copy_for_class(_append_run) for cls in (ev.TextDelta, ev.ReasoningDelta, ev.ToolInputDelta)}
 """By class, what appends deltas; nearly every event continues what the event before it continued."""
 
+# Any: classes by which events are recognised.
+_ENDS: dict[Any, Any] = {
+    ev.TextDelta: ev.TextEnded,
+    ev.ReasoningDelta: ev.ReasoningEnded,
+    ev.ToolInputDelta: ev.ToolInputEnded,
+}
+
+
+def _ends(event: Any, delta: Any) -> bool:
+    """Return whether an event ends what a delta adds to: it has the whole text then, and the delta changes nothing."""
+    # Any: recognised by their classes.
+    return (
+        event.__class__ is _ENDS[delta.__class__]
+        and event.message_id == delta.message_id
+        and (delta.__class__ is not ev.ToolInputDelta or event.call_id == delta.call_id)
+    )
+
+
 # Reading a member of an enum takes as long as a look-up in a table.
 _APPLIED, _IGNORED, _RUNNING = Outcome.APPLIED, Outcome.IGNORED, MessagePhase.RUNNING
 
@@ -158,10 +176,12 @@ class Builder:
             end = run.at + len(run.deltas)
             if items[run.at : end] != run.deltas:
                 break  # the list was changed
-            if at < run.at:
-                self.extend(items[at : run.at])
+            for item in items[at : run.at]:
+                self.apply(item)
             at = run.at
-            if (known := self._continued(run.deltas[0])) is not None:
+            if end < len(items) and _ends(items[end], run.deltas[0]):
+                at = end
+            elif (known := self._continued(run.deltas[0])) is not None:
                 known.append(run.text)
                 at = end
         self.extend(items[at:])
@@ -195,7 +215,8 @@ class Builder:
         event: Any = item
         self._latest = _NOTHING
         moment = NO_MOMENT
-        if event.__class__ is ev.Record:
+        cls = event.__class__
+        if cls is ev.Record:
             record, event = event, event.event
             if record.seq != self._seq + 1:
                 return Outcome.DUPLICATE if record.seq <= self._seq else Outcome.GAP
@@ -203,8 +224,24 @@ class Builder:
             moment = self._moment
             if record.at is not moment.at:
                 moment = self._moment = Moment(record.at)
-        cls = event.__class__
-        if cls is ev.UnknownEvent:
+            cls = event.__class__
+        current = self._current
+        if current is None or cls not in current.changes or current.id != event.message_id:
+            outcome = self._apply_other(event, moment)
+            if outcome is not None:
+                return outcome
+            current = self._current
+            assert current is not None  # the message has been opened
+        rejection = current.life.advance(event)
+        if rejection is not None:
+            return current.rejected(event, rejection)
+        current.frozen = None
+        return current.changes[cls](current, event, moment)
+
+    def _apply_other(self, event: Any, moment: Moment) -> Outcome | None:
+        """Apply what changes no open message, and return its outcome; else open the message, and return `None`."""
+        # Any: see `apply`.
+        if event.__class__ is ev.UnknownEvent:
             return _IGNORED
         try:
             message_id = event.message_id
@@ -216,13 +253,7 @@ class Builder:
             if found.__class__ is MessagePhase:
                 return self._begin(event, moment, found)
             current = self._current = found
-        if cls is ev.HistoryRewound:
-            return self._rewind(current.at)
-        rejection = current.life.advance(event)
-        if rejection is not None:
-            return current.rejected(event, rejection)
-        current.frozen = None
-        return current.changes[cls](current, event, moment)
+        return self._rewind(current.at) if event.__class__ is ev.HistoryRewound else None
 
     def _apply_frame(self, frame: object) -> Outcome:
         if not isinstance(frame, ev.Frame):

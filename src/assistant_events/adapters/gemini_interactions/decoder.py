@@ -234,8 +234,10 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _note_running_usage(self, event: Fields) -> None:
         """Note usage of an event before the terminal one, which counts only when that has none."""
-        metadata = mapping(event, "metadata")
-        usage = mapping(event, "usage") or mapping(metadata, "total_usage") or mapping(metadata, "usage")
+        usage = mapping(event, "usage")
+        if not usage and "metadata" in event:
+            metadata = mapping(event, "metadata")
+            usage = mapping(metadata, "total_usage") or mapping(metadata, "usage")
         self.note_usage(usage, partial=True)
 
     def _on_completed(self, interaction: Fields, status: str | None) -> None:
