@@ -84,7 +84,7 @@ def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
 
 def is_object(value: object) -> TypeIs[Fields]:
     """Return whether a value is an object, plain, frozen or of the app."""
-    return isinstance(value, Mapping)
+    return type(value) is dict or isinstance(value, Mapping)  # most are plain, and the second takes ten times as long
 
 
 def is_array(value: object) -> TypeIs[list[Any] | tuple[Any, ...]]:

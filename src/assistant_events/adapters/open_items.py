@@ -92,8 +92,8 @@ class OpenItem:
 
     def learn(self, fields: Fields, left_out: Collection[str] = ()) -> None:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
-        grown = [(key, value) for key, value in self.fields.items() if is_array(value)]
-        longer = [key for key, value in grown if len(value) > len(array(fields, key))]
+        known = self.fields.items()
+        longer = [key for key, value in known if is_array(value) and len(value) > len(array(fields, key))]
         self.fields |= others(fields, left_out, longer) if longer else others(fields, left_out)
 
     def append(self, key: str, items: Collection[object]) -> None:
@@ -202,7 +202,8 @@ class OpenItem:
         part.key = part if self.parts else self
         self.parts.append(part)
         self.decoder.recorder.begin(part.key, self.role, state)
-        self.decoder.recorder.keep(part.key, state)  # a first part may have begun as its item
+        if self.role == "reasoning" and part.key is self:
+            self.decoder.recorder.keep(self, state)  # it began before its first part
         return part
 
 

@@ -37,6 +37,17 @@ _PLAIN: Final = frozenset({"text", "output_text"})
 """Types of texts without a role of their own."""
 
 
+class _Place(NamedTuple):
+    """An array of an item."""
+
+    where: str
+    kinds: Sequence[str]
+    """The types of the texts there."""
+
+    plain: frozenset[str]
+    """Types that are other words for the first of these."""
+
+
 @final
 class TextForms(dict[str, TextForm]):
     """
@@ -54,11 +65,8 @@ class TextForms(dict[str, TextForm]):
         self.arrays = tuple(dict.fromkeys([form.where for form in forms.values()]))
         """The arrays that texts are in."""
 
-        places = {(form.item, form.where) for form in forms.values()}
-        self._at = {
-            place: [kind for kind, form in forms.items() if (form.item, form.where) == place] for place in places
-        }
-        """By type of an item and array, the types of the texts there."""
+        self._at = {item: self._places(item) for item in (None, *self.roles)}
+        """By type of an item, its arrays."""
 
     def of(self, item: Fields) -> list[tuple[str, int, Fields]]:
         """
@@ -68,16 +76,16 @@ class TextForms(dict[str, TextForm]):
         servers write them, are texts of the first type there.
         """
         found = [
-            (where, [part for part in self._read(item, where, kinds) if string(part, "type") in kinds])
-            for where, kinds in self._kinds(item)
+            (at.where, [part for part in self._read(item, at) if string(part, "type") in at.kinds])
+            for at in self._places_of(item)
         ]
         return [(where, place, text) for where, texts in found for place, text in enumerate(texts)]
 
     def others(self, item: Fields) -> dict[str, list[Fields]]:
         """Return what else is in the arrays of an item."""
         return {
-            where: [part for part in self._read(item, where, kinds) if string(part, "type") not in kinds]
-            for where, kinds in self._kinds(item)
+            at.where: [part for part in self._read(item, at) if string(part, "type") not in at.kinds]
+            for at in self._places_of(item)
         }
 
     def write(
@@ -106,15 +114,15 @@ class TextForms(dict[str, TextForm]):
                 text |= {"type": kind, field: text.get(field, "") + part.text, **more_of(part, kind)}
         return {where: [texts[at] for at in sorted(texts) if at[0] == where] for where in self.arrays}
 
-    def _read(self, item: Fields, where: str, kinds: Sequence[str]) -> list[Fields]:
+    def _read(self, item: Fields, at: _Place) -> list[Fields]:
         """Return the objects of an array; those that are a plain text are texts of the first type."""
-        given = item.get(where)
-        items = (given,) if isinstance(given, str) else array(item, where)
+        given, kinds = item.get(at.where), at.kinds
+        items = (given,) if isinstance(given, str) else array(item, at.where)
         found: list[Fields] = []
         for each in items:
             text = each if isinstance(each, str) else None
             fields: Fields = each if is_object(each) else {}
-            if string(fields, "type") in _PLAIN.difference(kinds):
+            if string(fields, "type") in at.plain:
                 text = string(fields, "text")
             if text and kinds:
                 found.append({**fields, "type": kinds[0], self[kinds[0]].field: text})
@@ -122,10 +130,13 @@ class TextForms(dict[str, TextForm]):
                 found.append(fields)
         return found
 
-    def _kinds(self, item: Fields) -> list[tuple[str, Sequence[str]]]:
-        """Return the arrays of an item, each with the types of the texts that it may have."""
-        kind = string(item, "type") or ""
-        return [(where, self._at.get((kind, where), ())) for where in self.arrays]
+    def _places_of(self, item: Fields) -> list[_Place]:
+        return self._at.get(string(item, "type")) or self._at[None]
+
+    def _places(self, item: str | None) -> list[_Place]:
+        """Return the arrays of an item of some type; that of `None` has no texts."""
+        kinds = [[kind for kind, form in self.items() if (form.item, form.where) == (item, at)] for at in self.arrays]
+        return [_Place(at, each, _PLAIN.difference(each)) for at, each in zip(self.arrays, kinds, strict=True)]
 
 
 def place_key(where: str) -> str:

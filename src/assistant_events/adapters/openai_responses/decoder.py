@@ -157,8 +157,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             return  # the same again
         # What changes until its end is not taken over from its start.
         item.fields.pop("status", None)
-        item.learn(fields if is_done else others(fields, ("encrypted_content",)), words.OF_HELPERS)
-        item.state |= others({"phase": item.fields.get("phase")})  # the last of its texts may be empty
+        item.learn(fields, words.OF_HELPERS if is_done else words.NOT_AT_STARTS)
+        if "phase" in item.fields:
+            item.state["phase"] = item.fields["phase"]  # the last of its texts may be empty
         has_begun = bool(item.parts) or self.recorder.open_of(item) is not None
         if item.role in ("text", "reasoning") and not has_begun and words.is_of_others(item.fields):
             item.role = "opaque"  # it is not what answers
