@@ -343,20 +343,21 @@ class Sse:
         """
         Split a block in which every event has the usual two (or one) lines; `None` when it has anything else.
 
-        The counts make it exact: every event starts after a blank line, and the pattern matched every line.
+        The counts make it exact: every event starts after a blank line, and the pattern matched every line. Of one
+        event alone, which may have megabytes, the lines are found without a pattern.
         """
         if block[:6] == b"event:":
-            found = self._NAMED.findall(block)
-            lines, separator = 3, b"\n\nevent:"
+            pattern, lines, separator = self._NAMED, 3, b"\n\nevent:"
         elif block[:5] == b"data:":
-            found = self._BARE.findall(block)
-            lines, separator = 2, b"\n\ndata:"
+            pattern, lines, separator = self._BARE, 2, b"\n\ndata:"
         else:
             return None
-        count = len(found)
-        if block.count(b"\n") != lines * count or block.count(separator) != count - 1:
-            return None
-        return found
+        ends = block.count(b"\n")
+        if ends == lines:
+            at = block.find(b"\n") + 1 if lines == 3 else 0
+            return [block[at + 5 : -2].removeprefix(b" ")] if block.startswith(b"data:", at) else None
+        found = pattern.findall(block)
+        return found if ends == lines * len(found) and block.count(separator) == len(found) - 1 else None
 
     def _careful(self, block: bytes, *, whole: bool) -> None:
         names: list[str | None] = []

@@ -133,7 +133,7 @@ def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:
             inner
             for item in level
             for inner in (item.values() if type(item) is dict else item)
-            if type(inner) is dict or type(inner) is list
+            if type(inner) in _NESTING
         ]
         if not level:
             return
@@ -161,6 +161,7 @@ def _deepest(data: bytes | str) -> int:
     return deepest
 
 
+_NESTING = frozenset({dict, list})
 _OTHERS = bytes({*range(256)} - {*b'[]{}"'})
 _VALUE_SIZE = 16
 """Where values are shorter than this on average, it takes less time to count the brackets than to walk the document."""
