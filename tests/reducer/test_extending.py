@@ -4,7 +4,19 @@ Many events at once: deltas that follow each other are appended together, up to 
 
 import pytest
 
-from assistant_events import StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputStarted
+from assistant_events import (
+    ErrorInfo,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepFailed,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+)
 from assistant_events.event_lists import DeltaRun, EventList
 from assistant_events.reducer import Builder
 from assistant_events.testing import origin
@@ -153,6 +165,57 @@ def test_a_run_of_another_message():
     builder.extend(run_of_text())
 
     assert {("a1", ""): "Hello you"} == streamed(builder)
+
+
+def run_of_input(call_id, *behind):
+    """
+    Return two deltas of an input and what is behind them, as a decoder returns them.
+    """
+    pieces = [(0, '{"a"'), (4, ": 1}")]
+    deltas = [ToolInputDelta(message_id="a1", call_id=call_id, offset=offset, delta=piece) for offset, piece in pieces]
+    return EventList([*deltas, *behind], [DeltaRun(0, deltas, '{"a": 1}')])
+
+
+BEHIND = {
+    "its end": TextEnded(message_id="a1", text="Hello you"),
+    "an end with another text": TextEnded(message_id="a1", text="Goodbye"),
+    "the end of another kind": ReasoningEnded(message_id="a1", text="Hm"),
+    "the end of another message": TextEnded(message_id="a2", text="No"),
+    "the end of the message": StepFailed(message_id="a1", error=ErrorInfo(kind="network", message="gone")),
+}
+
+
+@pytest.mark.parametrize("event", BEHIND.values(), ids=BEHIND)
+def test_what_is_behind_a_run(event):
+    """
+    A run counts unless its end, which has the whole text, is behind it: the end of something else is not.
+    """
+    builder, one_by_one = Builder(), Builder()
+    for each in (builder, one_by_one):
+        for name in ("a2", "a1"):
+            each.extend([StepStarted(message_id=name, origin=origin()), TextStarted(message_id=name)])
+        each.extend([ReasoningStarted(message_id="a1")])
+    events = run_of_text()
+    events.append(event)
+    builder.extend(events)
+    for one in list(events):
+        one_by_one.apply(one)
+
+    assert streamed(one_by_one) == streamed(builder)
+    assert one_by_one.transcript == builder.transcript
+
+
+@pytest.mark.parametrize(("call_id", "inputs"), [("c1", ["{}", ""]), ("c2", ['{"a": 1}', "{}"])])
+def test_an_end_behind_an_input(call_id, inputs):
+    """
+    The end of one call leaves what has come of another.
+    """
+    builder = Builder()
+    builder.extend([StepStarted(message_id="a1", origin=origin())])
+    builder.extend([ToolInputStarted(message_id="a1", call_id=each, name="f") for each in ("c1", "c2")])
+    builder.extend(run_of_input("c1", ToolInputEnded(message_id="a1", call_id=call_id, text="{}")))
+
+    assert inputs == [call.raw_input for call in builder.transcript.last.tool_calls]
 
 
 def test_a_copy_has_the_runs():
