@@ -173,7 +173,7 @@ class FramePattern(NamedTuple):
     """The group with the text."""
 
     rest: int
-    """The group with what does not match, up to its end; there is no text then."""
+    """The group with what does not match, up to its end; the group of the text is empty then."""
 
     unique: int
     """The group with the id of the frame; 0 where frames have none."""

@@ -24,6 +24,8 @@ from assistant_events.adapters.sequence_numbers import NumberedDecoder
 from assistant_events.adapters.text_places import citation_of
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
+_NOT_AT_STARTS = words.OF_HELPERS | {"encrypted_content"}  # it changes until the end of an item
+
 
 class OpenAIResponsesDecoder(NumberedDecoder):
     """
@@ -155,22 +157,19 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         item = self._items.find(index, item_id, kind, fields, is_end=is_done)
         if item.ended:
             return  # the same again
-        # What changes until its end is not taken over from its start.
         item.fields.pop("status", None)
-        item.learn(fields, words.OF_HELPERS if is_done else words.NOT_AT_STARTS)
-        if "phase" in item.fields:
-            item.state["phase"] = item.fields["phase"]  # the last of its texts may be empty
-        has_begun = bool(item.parts) or self.recorder.open_of(item) is not None
-        if item.role in ("text", "reasoning") and not has_begun and words.is_of_others(item.fields):
+        item.learn(fields, words.OF_HELPERS if is_done else _NOT_AT_STARTS)
+        item.state |= {key: item.fields[key] for key in ("phase",) if key in item.fields}  # its last text may be empty
+        is_text = item.role in ("text", "reasoning") and not (item.parts or self.recorder.open_of(item))
+        if is_text and words.is_of_others(item.fields):
             item.role = "opaque"  # it is not what answers
         if item.role == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
             self.recorder.begin(item, item.role, item.state)
         elif item.role == "call":
-            is_hosted = words.is_hosted(kind, item.fields)
-            item.awaits = words.TOOLS[kind].answer if not is_hosted or kind in words.TOOLS.answered_later else ""
-            call_id, name = string(item.fields, "call_id"), words.TOOLS[kind].name_in(item.fields)
-            item.begin_call(call_id, name, provider_executed=is_hosted)
+            is_hosted, tool = words.is_hosted(kind, item.fields), words.TOOLS[kind]
+            item.awaits = tool.answer if not is_hosted or kind in words.TOOLS.answered_later else ""
+            item.begin_call(string(item.fields, "call_id"), tool.name_in(item.fields), provider_executed=is_hosted)
         if is_done:
             self._end(item)
 

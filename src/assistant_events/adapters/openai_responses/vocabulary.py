@@ -139,9 +139,6 @@ WITHOUT_TYPE: Final = {*TEXTS.roles, *TEXTS, "function_call"} - {"refusal"}
 OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
 
-NOT_AT_STARTS: Final = OF_HELPERS | {"encrypted_content"}
-"""The same, and what is not whole before the end of an item."""
-
 
 def is_hosted(kind: str, item: Fields) -> bool:
     """Return whether the provider runs a call of this type."""
