@@ -227,26 +227,10 @@ def mappings(fields: Fields, key: str) -> list[Fields]:
     return [item for item in items if isinstance(item, _OBJECTS)] if items else []
 
 
-def text_in(fields: Fields, key: str) -> str | None:
-    """Return a text, also that of an object around it or of an array of texts, as a few servers send one."""
-    value = fields.get(key)
-    if isinstance(value, str):
-        return value
-    texts = array(fields, key)
-    if texts and all(isinstance(each, str) for each in texts):
-        return "".join(texts)
-    return string(mapping(fields, key), "content") or string(mapping(fields, key), "text")
-
-
 def listed(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of an array, or the object that is there in place of an array of one."""
     one = mapping(fields, key)
     return [one] if one else mappings(fields, key)
-
-
-def items_of_arrays(fields: Fields, key: str) -> list[Fields]:
-    """Return the objects of the arrays in an array."""
-    return [item for each in array(fields, key) if is_array(each) for item in each if is_object(item)]
 
 
 def array(fields: Fields, key: str) -> Sequence[Any]:

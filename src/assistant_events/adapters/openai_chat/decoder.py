@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
+from assistant_events.adapters.gateway_deltas import learn_returned, text_in, usual_delta
 from assistant_events.adapters.items import piece_key
 from assistant_events.adapters.json_fields import (
     Fields,
@@ -24,15 +25,12 @@ from assistant_events.adapters.json_fields import (
     extend_arrays,
     filled,
     integer,
-    items_of_arrays,
     learn_arrays,
     listed,
     mapping,
     mappings,
-    merged,
     others,
     string,
-    text_in,
 )
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.adapters.openai_chat import vocabulary as words
@@ -147,27 +145,17 @@ class OpenAIChatDecoder(DecoderBase):
         delta = mapping(choice, "message" if self._is_document else "delta")
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
-        if thought := string(delta, "thinking"):  # Copilot has thoughts of Claude there, and takes the other field
-            delta = {**delta, "reasoning_text": thought, "thinking": None}
         self.learn_details(choice, words.CHOICE, level="choice")
-        if beside := mapping(delta, words.BESIDE):  # LiteLLM repeats there what is in the delta
-            sealed = {key: beside[key] for key in words.SEALED if array(beside, key)}
-            extend_arrays(self.step_state, words.BESIDE, sealed, repeats=True)
-            cited = [*listed(beside, "citation"), *items_of_arrays(beside, "citations")]  # the second of documents
-            rest = others(beside, words.DETAILS, words.SEALED, ("citation", "citations") if cited else ())
-            delta = {**delta, words.BESIDE: rest or None, "annotations": [*array(delta, "annotations"), *cited]}
+        if not delta.keys().isdisjoint(words.RETURNED):
+            learn_returned(self.step_state, delta, words.RETURNED)
+        given, delta = delta, usual_delta(delta, words.DETAILS)
         if more := others(delta, _MESSAGE):  # arrays as the official client adds deltas
             self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
-        if not delta.keys().isdisjoint(words.RETURNED):
-            returned = {key: delta[key] for key in words.RETURNED if delta.get(key) is not None and key != words.BESIDE}
-            if (known := string(self.step_state, words.SEAL)) and returned.get(words.SEAL) not in (None, known):
-                returned[words.SEAL] = known + (string(returned, words.SEAL) or "")  # the official client joins texts
-            self.step_state |= merged(self.step_state, returned)
         self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
         reason = None if reason == "null" else reason  # as KoboldCpp and Xunfei's workflows write it
         extend_arrays(self.step_details, "logprobs", logprobs)
-        self._frame = None if logprobs or reason or thought else event
+        self._frame = event if delta is given and not (logprobs or reason) else None
         # MiniMax repeats the message behind its deltas. Proxies of Gemini have a reason to finish in each chunk.
         has_more = not (self._is_document and self._is_streamed) and self._on_delta(delta)
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assistant_events.adapters.errors import error_of
+from assistant_events.adapters.gateway_deltas import BESIDE, SEAL
 from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_places import citation_of
@@ -69,11 +70,6 @@ CHUNK: Final = names("id object created model choices usage error").union(LEVELS
 CHOICE: Final = names("index delta message finish_reason logprobs usage error text token_id token_ids")
 """The same of a choice: others are details under `choice`."""
 
-BESIDE: Final = "provider_specific_fields"
-SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
-"""The object in which LiteLLM has what is of one provider, and arrays of it that it reads in the next request."""
-
-SEAL: Final = "encrypted_content"
 _SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
 RETURNED: Final = (*_SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", SEAL, BESIDE)
 """Fields of a message that its server wants back: signatures, reasoning of Copilot, LiteLLM, Qwen and Doubao."""
