@@ -192,7 +192,7 @@ class Fragments:
         current = self.open.get(kind)
         if current is not None and current.key == key:
             return current
-        collector = self._collectors.get((kind, key))
+        collector = self._collectors.get((kind, key)) if self._collectors else None
         if collector is not None and collector.early:
             return collector
         # Made before anything happens, since they refuse invalid states and media types.
@@ -256,7 +256,7 @@ class Fragments:
             fragment = self.open.get(kind)
             if fragment is not None and fragment.key == key:
                 self._close(fragment, complete=True)
-            elif (kind, key) in self._collectors:
+            elif self._collectors and (kind, key) in self._collectors:
                 self._close(self._collectors.pop((kind, key)), complete=True)
 
     def end(
@@ -283,7 +283,8 @@ class Fragments:
         if citations or details is not NO_FIELDS:
             fragment.keep(NO_STATE, as_citations(citations), details)
         self._close(fragment, more, value, uri, complete=complete)
-        self._collectors.pop((kind, key), None)
+        if self._collectors:
+            self._collectors.pop((kind, key), None)
 
     def end_unkeyed(self, kind: str | None = None) -> None:
         """End what is open without a key, but not of *kind*: without a key only the channel separates fragments."""
@@ -324,8 +325,9 @@ class Fragments:
         if self.open.get(kind) is fragment:
             self.emit(fragment.ended(self.message_id, state, value, uri, complete=complete))
             del self.open[kind]
-            for event in self._delayed.pop(kind, ()):
-                self.emit(event)
+            if self._delayed:
+                for event in self._delayed.pop(kind, ()):
+                    self.emit(event)
             return
         if not (fragment.buffer.length if value is None else value) and not uri and not fragment.has_news(state):
             return
