@@ -277,6 +277,10 @@ REFUSED = {
         "messages.3: `tool_use` ids must be unique",
     ),
     "a tool without a schema": (body(tools=[{"name": "rain"}]), "tools.0.input_schema: Field required"),
+    "a tool of OpenAI": (
+        body(tools=[{"type": "function", "name": "rain", "parameters": {}}]),
+        "tools.0: Input tag 'function' found using 'type' does not match any of the expected tags: 'custom'",
+    ),
     "two tools of a name": (body(tools=[*TOOLS, *TOOLS]), "tools: Tool names must be unique."),
     "a choice without tools": (body(tool_choice={"type": "any"}), "tool_choice: may only be specified while providing"),
     "a small budget": (

@@ -219,6 +219,14 @@ REFUSED = {
     "no contents": ({}, "* GenerateContentRequest.contents: contents is not specified"),
     "contents of a wrong type": ({"contents": "Hello"}, "Invalid value at 'contents'"),
     "an unknown field": (body(stream=True), 'Unknown name "stream": Cannot find field.'),
+    "a tool of OpenAI": (
+        body(tools=[FUNCTION, {"type": "function", "name": "rain", "parameters": {}}]),
+        "Unknown name \"type\" at 'tools[1]': Cannot find field.",
+    ),
+    "a tool of Claude": (
+        body(tools=[{"name": "rain", "input_schema": {}}]),
+        "Unknown name \"name\" at 'tools[0]': Cannot find field.",
+    ),
     "an unknown role": (
         body({"role": "assistant", "parts": [{"text": "Hi"}]}),
         "Please use a valid role: user, model.",

@@ -102,6 +102,9 @@ def _check_tools(body: Body) -> None:
     names: set[str] = set()
     for place, tool in enumerate(mappings(body, "tools")):
         name = string(tool, "name")
+        if tool.get("type") == "function":
+            what = "Input tag 'function' found using 'type' does not match any of the expected tags: 'custom'"
+            raise _rejected(f"tools.{place}: {what}")
         if tool.get("type") in (None, "custom"):
             for field in ("name", "input_schema"):
                 if not tool.get(field):

@@ -92,9 +92,11 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
 
 def check_fields(body: Body) -> None:
     """Check the names of the fields of a body in camelCase. Raises `ApiError`."""
-    for name in body:
-        if name not in _FIELDS:
-            raise ApiError(400, f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.')
+    unknown = [f'"{name}"' for name in body if name not in _FIELDS]
+    for place, tool in enumerate(listed(body, "tools")):
+        unknown += [f"\"{name}\" at 'tools[{place}]'" for name in ("type", "name") if name in tool]
+    if unknown:
+        raise ApiError(400, f"Invalid JSON payload received. Unknown name {unknown[0]}: Cannot find field.")
 
 
 def _rejected(where: str, what: str) -> ApiError:
