@@ -44,8 +44,8 @@ def session_stream(settings: Settings) -> Iterator[Figure]:
     What does `async for` over the events of a session cost more than decoding and folding the same stream?
 
     The streams of `sse_to_message` in chunks of 16 KiB and, as `_live`, one event a chunk; a memory store, so that
-    SQLite does not count. The difference, over the limit; both run in a task of an event loop. `_floor`: an `async for` over an asynchronous generator that
-    does nothing but read the same events from another one, over the same limit.
+    SQLite does not count. The difference, over the limit; both run in a task of an event loop. `_floor`: an `async for`
+    over an asynchronous generator that does nothing but read the same events from another one, over the same limit.
     """
     with asyncio.Runner() as runner:
         for case, chunks in _streams(settings):
