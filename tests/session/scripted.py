@@ -30,6 +30,7 @@ class Scripted(DecoderBase):
 
     def on_event(self, event):
         self.lives = event.pop("lives", self.lives)
+        self.step_state.update(event.pop("keeps", {}))
         self.ensure_started()
         for word, value in event.items():
             getattr(self, f"on_{word}")(value)

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from assistant_events.adapters import Dialect
-from assistant_events.errors import ConflictError, LocalProtocolError
+from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
 from assistant_events.events import CompactionEnded, CompactionStarted, StepFailed, ToolSuccess
 from assistant_events.messages import Awaits, MessageStatus, close_message
 from assistant_events.reducer import find_problems, fold
@@ -15,7 +15,7 @@ from assistant_events.session import SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Call, answer, durable, prompt, rewind
 from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun, TextContent, thaw
-from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, each, encode, line, receive
+from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, Store, each, encode, line, receive
 
 BODY = {"model": "m"}
 ENDS = line(stop="stop")
@@ -252,6 +252,36 @@ def test_a_refusal_of_the_chained_state(open_session, store, refused, stored):
         assert ["the provider does not continue the conversation: RefusedError: unknown response"] == [
             event.reason for event in store.events if event.type == "step.restarted"
         ]
+
+
+def test_the_answer_after_a_refusal_is_stored_as_it_begins(session, store):
+    """
+    What its start has is in the restart: the run, by which it is resumed, and the state.
+    """
+    store.append("s1", ASKED_BEFORE)
+    begun = [line(lives="r2", keeps={"k": 1}), *HELLO]
+    client = Provider(REFUSALS["an error after the start"][0], begun)
+    list(each(session.respond(client, BODY, message_id="a1")))
+    [restarted] = [event for event in store.events if event.type == "step.restarted"]
+
+    assert ("r2", {"k": 1}) == (restarted.run.id, thaw(restarted.state))
+    assert "m" == restarted.origin.model
+
+
+def test_a_failure_behind_content_that_was_stored_unseen(session, store):
+    """
+    The store has raised, and has the content all the same: it is not asked for again.
+    """
+    store.append("s1", ASKED_BEFORE)
+    client = Provider([line(say="Hi", said={}), line(fail="not-found")], HELLO)
+    stream = session.respond(client, BODY, message_id="a1")
+    store.lose = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        list(each(stream))
+    list(each(stream))
+
+    assert (1, "Hi") == (len(client.requests), session.transcript["a1"].text)
+    assert MessageStatus.FAILED is session.transcript["a1"].status
 
 
 ONCE = {
@@ -1001,6 +1031,73 @@ def test_a_message_that_others_fail_and_whose_record_is_pruned():
 
     with pytest.raises(LocalProtocolError, match="another writer appends to message 'a1'"):
         list(each(session.respond(Provider(chunks()), BODY, message_id="a1")))
+
+
+def test_an_answer_that_is_asked_for_again_while_the_log_is_pruned():
+    """
+    Its message has failed until the first byte, which is not what another writer has done to it.
+    """
+    store = MemoryStore()
+    session, client = SyncSession.open(store, "s1"), Provider((line(say="Hel"), CUT_OFF))
+    session.prompt("One", message_id="u1")
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    def again():
+        other = SyncSession.open(store, "s1")
+        other.prompt("Two", message_id="u2")
+        prune(other, store)
+        yield from HELLO
+
+    client.answers = [again()]
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert [("u1", "One"), ("a1", "Hello"), ("u2", "Two")] == [(each.id, each.text) for each in session.transcript]
+
+
+def test_a_stop_of_a_second_message_whose_start_was_stored_unseen():
+    """
+    The start of the message is known from the log alone, because the store has raised; its run is stopped all the same.
+    """
+    store = Store()
+    session, client = SyncSession.open(store, "s1"), Provider()
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        yield line(lives="r1", say="one")
+        store.lose = StoreError("connection lost")
+        yield line(hop="pause") + line(say="two")
+        stop(store, pruned=False)
+        yield line(said={})
+
+    client.answers = [chunks()]
+    stream = session.respond(client, BODY, message_id="a1")
+    with pytest.raises(StoreError):
+        list(each(stream))
+    list(each(stream))
+
+    assert ["a1.2"] == client.stopped
+    assert ErrorKind.CANCELLED == session.transcript["a1.2"].error.kind
+
+
+def test_an_answer_of_others_that_is_gone_before_an_app_decodes_its_own():
+    """
+    What an app decodes is stored beside the answers of others, so it does not matter what becomes of them.
+    """
+    store = MemoryStore()
+    session = SyncSession.open(store, "s1")
+    session.prompt("One", message_id="u1")
+
+    def chunks():
+        other = SyncSession.open(store, "s1")
+        other.append(*durable(answer("Hi", message_id="b1")))
+        session.refresh()
+        other.rewind("b1")
+        session.refresh()
+        yield from HELLO
+
+    list(receive(session, Scripted("a1"), chunks()))
+
+    assert ["u1", "a1"] == ids_of(session)
 
 
 def test_a_stop_and_then_a_broken_connection():

@@ -108,3 +108,16 @@ def test_an_app_stores_what_it_is_given(open_session, store):
 
     assert [[], ["t"], ["t", "wo"]] == seen
     assert () == store.load_checkpoints("s1")
+
+
+def test_a_fragment_that_began_since_and_whose_record_is_pruned(open_session, cut):
+    """
+    It has none of the text of the fragment before it, which another process received and ended meanwhile.
+    """
+    session, other = open_session(cut), open_session(cut)
+    other.append(TextEnded(message_id="a1", text="Hello"), TextStarted(message_id="a1"))
+    other.snapshot()
+    cut.prune("s1", other.seq)
+    session.refresh()
+
+    assert ["Hello", ""] == [part.text for part in session.transcript.answer("a1").parts]

@@ -190,6 +190,20 @@ def test_appending_after_a_lost_answer(listener, store):
     assert WHOLE == listener.types
 
 
+def test_a_start_that_was_stored_before_a_prompt(open_session, store):
+    """
+    It is handed on as the log has it, not as one that has to be placed before the prompt.
+    """
+    stream = open_session(store).decode(Scripted("a1"), iter(HELLO))
+    store.lose = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        list(each(stream))
+    store.append("s1", [prompt()])
+    given = [event for event in each(stream) if event.durable]
+
+    assert given == [event for event in store.events if event.message_id == "a1"]
+
+
 def test_a_lost_answer_to_a_batch_that_was_not_stored(listener, store):
     """
     A batch that is not in the log, because other records have its `seq`, is stored after them.
@@ -264,6 +278,25 @@ def test_a_lost_answer_that_ends_one_text_and_begins_the_next(open_session, stor
     assert ["one", "two", " three"] == [event.delta for event, _ in given if event.type == "text.delta"]
     assert ["one", "two"] == texts[0]
     assert ["one", "two three"] == texts[-1] == [part.text for part in fold(store.read("s1"))["a1"].parts]
+
+
+def test_a_lost_answer_that_ends_one_text_and_is_pruned(open_session, store):
+    """
+    Where only a snapshot has the batch, the text that has come before it is not added to the next one.
+    """
+    session = open_session(store)
+    chunks = (line(say="one"), line(said={}) + line(say="two"), line(stop="stop"))
+    with session.decode(Scripted("a1"), chunks) as events:
+        for _ in range(3):
+            next(events)
+        store.lose = StoreError("connection lost")
+        with pytest.raises(StoreError):
+            next(events)
+        store.snapshot("s1", fold(store.read("s1")))
+        store.prune("s1", store.seq("s1"))
+        session.refresh()
+
+        assert ["one", ""] == [part.text for part in session.transcript["a1"].parts]
 
 
 def test_a_prompt_of_others(listener, store):

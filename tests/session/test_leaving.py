@@ -12,12 +12,14 @@ import anyio
 import pytest
 
 from assistant_events.errors import LocalProtocolError, RemoteProtocolError, StoreError
+from assistant_events.events import ToolSuccess
 from assistant_events.messages import Awaits, MessageStatus
 from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
+from assistant_events.session.projection import Projection
 from assistant_events.testing import answer, durable, prompt, rewind
 from assistant_events.values import ErrorKind
-from tests.session.scripted import ASKS, HELLO, InLoop, Provider, Scripted, Store, each, line, receive
+from tests.session.scripted import ASKS, CALL, HELLO, InLoop, Provider, Scripted, Store, each, line, receive
 
 
 def closed(session):
@@ -420,6 +422,49 @@ def test_keyboard_interrupt_while_storing(store, stored):
 
     assert left("stopped from the keyboard") == closed(session)
     assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
+
+
+def test_keyboard_interrupt_while_a_call_is_answered(store):
+    """
+    The failure of a call that another writer has answered meanwhile is left out, and nothing else of the answer.
+    """
+    session = SyncSession.open(store, "s1")
+    result = ToolSuccess(message_id="a1", call_id="c1", output="rain")
+    batches = iter([(), [result]])
+    store.before_append = lambda: store.inner.append("s1", next(batches, ()))
+    store.lose = KeyboardInterrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        list(receive(session, Scripted("a1"), [line(call=CALL) + line(say="x")]))
+
+    assert ["step.started", "tool.called", "text.started", "tool.success", "text.ended", "step.failed"] == store.types
+    assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+@pytest.mark.parametrize("prompted", [False, True])
+def test_keyboard_interrupt_behind_a_batch(store, monkeypatch, prompted):
+    """
+    Ctrl-C while the stored records are applied leaves in doubt whether they are the answer's: the log is looked up.
+    """
+    session = SyncSession.open(store, "s1")
+    extend = Projection.extend
+
+    def interrupted(projection, records):
+        extend(projection, records)
+        if projection.seq:
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Projection, "extend", interrupted)
+    with session.decode(Scripted("a1"), HELLO) as events:
+        with pytest.raises(KeyboardInterrupt):
+            next(events)
+        if prompted:
+            session.prompt("And?")
+
+    assert STOPPED == closed(session)
+    asked = ["prompt.submitted"] * prompted
+    assert ["step.started", "text.started", *asked, "text.ended", "step.failed"] == store.types
 
 
 def test_keyboard_interrupt_and_a_lost_answer(store):

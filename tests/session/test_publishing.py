@@ -175,18 +175,35 @@ def test_many_short_parts_are_published_in_pieces():
     assert max(counts) <= 128 + 2
 
 
-def test_progress_is_published_in_its_place():
+@pytest.mark.parametrize(("pause", "streamed"), [(0, []), (0.2, ["text.delta"])])
+def test_progress_is_published_in_its_place(pause, streamed):
     """
-    The progress of a call precedes the text that follows it in the same chunk.
+    The progress of a call precedes the text that follows it in the same chunk, which is published once, by a flush.
     """
 
     async def work():
         channel = Channel()
         session = await Session.open(MemoryStore(), "s1", live=channel)
-        await receive(session, [line(call=CALL), line(progress="c1") + line(say="Hi"), line(stop="tool-calls")])
+        chunks = [line(call=CALL), line(progress="c1") + line(say="Hi"), line(stop="tool-calls")]
+        await receive(session, chunks, pause=pause)
         return channel
 
-    assert ["tool.called", "tool.progress", "text.started"] == types(run(work()).events)[1:4]
+    behind = ["text.started", *streamed, "text.ended", "step.ended"]
+    assert ["tool.called", "tool.progress", *behind] == types(run(work()).events)[1:]
+
+
+def test_progress_alone_is_published():
+    """
+    Nothing of its chunk is stored, and no text follows it.
+    """
+
+    async def work():
+        channel = Channel()
+        session = await Session.open(MemoryStore(), "s1", live=channel)
+        await receive(session, [line(call=CALL), line(progress="c1"), line(stop="tool-calls")])
+        return channel
+
+    assert ["tool.called", "tool.progress", "step.ended"] == types(run(work()).events)[1:]
 
 
 @pytest.mark.parametrize("is_written", [True, False])
@@ -235,3 +252,45 @@ def test_each_claim_publishes_what_is_open():
 
     assert ["Hello", "Hello"] == [text for _, text in published]
     assert published[0][0] < published[1][0]
+
+
+def test_what_is_published_after_a_claim_has_no_token():
+    """
+    The session does not run its steps any more: the channel takes its prompts also when another worker has claimed it.
+    """
+
+    async def work():
+        channel = Channel()
+        session = await Session.open(MemoryStore(), "s1", live=channel, worker="one")
+        async with session.claimed():
+            await session.prompt("Hello")
+        await session.prompt("And?")
+        return [token for token, items in channel.published if items]
+
+    held, released = run(work())
+
+    assert (True, None) == (held is not None, released)
+
+
+def test_what_others_have_written_is_published_behind_what_is_pruned():
+    """
+    The place of the first record is that of the record before it, not of the last one that the session had.
+    """
+
+    async def work():
+        store, published = MemoryStore(), []
+
+        def publish(_name, items, *, after, token):
+            published.append((after, [item.seq for item in items]))
+
+        session = await Session.open(store, "s1", live=SimpleNamespace(publish=publish))
+        other = await Session.open(store, "s1")
+        await other.prompt("Hello")
+        await other.prompt("And?")
+        await other.snapshot()
+        store.prune("s1", 2)
+        await other.prompt("Well?")
+        await session.refresh()
+        return published
+
+    assert [(2, [3])] == run(work())

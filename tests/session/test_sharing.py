@@ -3,14 +3,19 @@ Several tasks, or several threads, with one session.
 """
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import pytest
+
+from assistant_events.errors import LocalProtocolError
 from assistant_events.messages import MessageStatus
 from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import ids
+from tests.session.moves import BODY, SlowProvider, run, until
 from tests.session.scripted import Scripted, line, receive
 
 
@@ -139,3 +144,45 @@ def test_threads_share_a_session(store):
 
     assert 8 == len(session.transcript)
     assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+def test_an_answer_that_waits_to_be_stored(store):
+    """
+    As long as all of an answer has come and nothing of it is stored, no other one is asked for.
+    """
+    asked, reads, is_read, refused = asyncio.Event(), threading.Event(), threading.Event(), threading.Event()
+
+    async def chunks():
+        await asked.wait()
+        yield line(say="Hello") + line(stop="stop")
+
+    def read(*given, **more):
+        reads.set()
+        assert is_read.wait(20)
+        return store.inner.read(*given, **more)
+
+    async def answer(session, client):
+        async with session.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+
+    async def main():
+        session, client = await Session.open(store, "s1"), SlowProvider(chunks())
+        await session.prompt("Hi")
+        answering = asyncio.create_task(answer(session, client))
+        await until(lambda: client.requests)
+        store.read, store.before_append = read, lambda: refused.wait(20)
+        other = asyncio.create_task(answer(session, client))
+        await until(reads.is_set)
+        asked.set()
+        for _ in range(5):  # it waits for the session then
+            await asyncio.sleep(0)
+        is_read.set()
+        with pytest.raises(LocalProtocolError, match="is being received; leave that block first"):
+            await other
+        refused.set()
+        await answering
+
+        assert ["Hi", "Hello"] == [message.text for message in session.transcript]
+
+    run(main())

@@ -4,16 +4,17 @@ Stops of a session, where no turn is made in this process.
 
 import asyncio
 
+import attrs
 import pytest
 
-from assistant_events import Awaits, ErrorInfo, fold
+from assistant_events import Awaits, ErrorInfo, TextDelta, TextEnded, TextStarted, fold
 from assistant_events.messages import close_message, interrupted
 from assistant_events.session import Session, SyncSession
 from assistant_events.session.stopping import since_its_end
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, prompt, rewind
 from tests.session.moves import BODY, RUN, SlowProvider, left_by_a_dead_worker, run, silent, until, with_run
-from tests.session.scripted import Provider, line
+from tests.session.scripted import CUT, Provider, Store, line
 
 
 def test_two_stops_at_once():
@@ -66,6 +67,47 @@ def test_a_stop_of_a_run_that_was_cut(caplog):
         assert (["a1"], Awaits.USER) == (client.stopped, session.transcript.awaits)
         assert "the turn was stopped" == session.transcript.last.error.message
         assert [] == caplog.records
+
+    run(main())
+
+
+def test_a_stop_of_a_run_that_cannot_be_resumed():
+    """
+    It lives at the provider all the same, and is stopped there.
+    """
+
+    async def main():
+        client = Provider()
+        session = await Session.open(left_by_a_dead_worker(*with_run(attrs.evolve(RUN, resumable=False))), "s1")
+        await session.stop(client)
+
+        assert ["a1"] == client.stopped
+
+    run(main())
+
+
+def test_a_stop_while_another_process_goes_on():
+    """
+    When a fragment begins while the checkpoints are read, they are read again: its text is kept.
+    """
+
+    async def main():
+        store = Store()
+        store.append("s1", [prompt("Hi"), *CUT])
+        session = await Session.open(store, "s1")
+        batches = iter([[TextEnded(message_id="a1", text="Hello"), TextStarted(message_id="a1")]])
+
+        def load(session_id):
+            pieces = store.inner.load_checkpoints(session_id)
+            for batch in batches:
+                store.append(session_id, batch)
+                store.checkpoint(session_id, [TextDelta(message_id="a1", offset=0, delta="Bye")])
+            return pieces
+
+        store.load_checkpoints = load
+        await session.stop()
+
+        assert ["Hello", "Bye"] == [part.text for part in session.transcript.answer("a1").parts]
 
     run(main())
 

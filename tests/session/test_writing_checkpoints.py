@@ -300,6 +300,40 @@ def test_a_slow_checkpoint_is_followed_by_what_was_asked_for():
     assert ["checkpoint", "prompt.submitted"] == order[:2]
 
 
+def test_text_that_comes_while_a_checkpoint_is_written():
+    """
+    The next checkpoint has it.
+    """
+    store, seen, loops, begun, go = Lasting(), [], [], asyncio.Event(), threading.Event()
+
+    def checkpoint(*given, **more):
+        loops[0].call_soon_threadsafe(begun.set)
+        assert go.wait(60)
+        Lasting.checkpoint(store, *given, **more)
+
+    async def chunks():
+        yield line(say="a")
+        loops.append(asyncio.get_running_loop())
+        await begun.wait()
+        yield line(say="b")
+        go.set()
+        await asyncio.sleep(0.6)
+        seen.append(store.text)
+        yield line(stop="stop")
+
+    async def receive():
+        session = await Session.open(store, "s1")
+        async with session.decode(Scripted("a1"), chunks()) as events:
+            async for _ in events:
+                pass
+
+    store.checkpoint = checkpoint
+    run(receive())
+
+    assert ["ab"] == seen
+    assert [(0, "a"), (1, "b")] == [(piece.offset, piece.delta) for piece in store.pieces]
+
+
 def test_a_worker_that_was_replaced_stores_no_text():
     """
     The checkpoints of a session whose claim was taken over are refused.

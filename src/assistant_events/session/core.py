@@ -354,14 +354,14 @@ class Core(ABC, Generic[StreamT]):
         return new
 
     async def _read(self, after: int, limit: int | None) -> tuple[int, Records]:
-        """Return records and the `seq` before them: *after*, or a later one that is known when records are pruned."""
+        """Return records and the `seq` before them: *after*, or that of the snapshot where they are pruned."""
         try:
             records = await self._call(lambda store: tuple(store.read(self.session_id, after, limit=limit)))
         except PrunedError:
             snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
-            if snapshot is None or max(snapshot.seq, self.seq) <= after:
+            if snapshot is None or snapshot.seq <= after:
                 raise
-            start = after = max(snapshot.seq, self.seq)
+            start = after = snapshot.seq
             records = await self._call(lambda store: tuple(store.read(self.session_id, start, limit=limit)))
             if snapshot.seq > self.seq:
                 own, live = self._receivers.confirmed_ids, TextCursor(self._projection).missing()
