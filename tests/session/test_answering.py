@@ -254,6 +254,45 @@ def test_a_refusal_of_the_chained_state(open_session, store, refused, stored):
         ]
 
 
+def test_the_connection_of_a_refusal_is_closed(session, store):
+    """
+    It ends before the full history is answered, and not at some later time.
+    """
+    store.append("s1", ASKED_BEFORE)
+    open_ = ["first"]
+
+    def refused():
+        try:
+            yield line(fail="not-found")
+            yield line(say="more")
+        finally:
+            open_.clear()
+
+    def answered():
+        assert [] == open_
+        yield from HELLO
+
+    class Holding(Provider):
+        def _sent(self, chunks):
+            return chunks
+
+    chunks = [refused(), answered()]  # held here too, so that none is closed by the interpreter
+    list(each(session.respond(Holding(*chunks), BODY, message_id="a1")))
+
+    assert "Hello" == session.transcript["a1"].text
+
+
+def test_the_place_of_a_stream_before_its_first_event(open_session, store):
+    """
+    It is that of the record that the answer follows, also of another writer.
+    """
+    session = open_session(store)
+    stream = session.respond(Provider(HELLO), BODY)
+    open_session(store).prompt("Hi")
+    with stream as events:
+        assert 1 == events.seq
+
+
 def test_the_answer_after_a_refusal_is_stored_as_it_begins(session, store):
     """
     What its start has is in the restart: the run, by which it is resumed, and the state.

@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
-from assistant_events.errors import FencedError
+from assistant_events.errors import ConflictError, FencedError, StoreError
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
-from tests.session.moves import BODY, SlowProvider, run
+from assistant_events.testing import prompt, virtual_loop
+from tests.session.moves import BODY, FailingStore, SlowProvider, run, silent
 from tests.session.scripted import HELLO, Provider, Store, line
 
 
@@ -79,3 +80,57 @@ def test_an_answer_that_a_newer_claim_refuses():
         assert [True] == closed
 
     run(main())
+
+
+def test_a_claim_that_cannot_be_released():
+    """
+    The block has done its work, and raises: until this worker dies, others are refused.
+    """
+
+    async def main():
+        store = FailingStore()
+        session = await Session.open(store, "s1", worker="w1")
+        store.fail["release"] = 1
+        with pytest.raises(StoreError, match="release: the disk is full"):
+            async with session.claimed():
+                await session.prompt("Hi")
+
+        assert ["prompt.submitted"] == store.types
+
+    run(main())
+
+
+def test_a_worker_that_leaves_while_its_store_is_waited_for():
+    """
+    The answer is closed when the store is back by then.
+    """
+
+    async def main():
+        store = Store()
+        session = await Session.open(store, "s1", worker="w1")
+        store.refuse = StoreError("the disk is full")
+        receiving = asyncio.create_task(_answer(session, SlowProvider(silent(line(say="Hel")))))
+        await asyncio.sleep(0.05)
+        receiving.cancel()
+        await asyncio.wait((receiving,))
+
+        assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
+
+    virtual_loop.run(main())
+
+
+def test_a_worker_does_not_wait_for_others_that_append():
+    """
+    That they append before each try is not a failure of the store: the conflict is raised at once.
+    """
+
+    async def main():
+        store = Store()
+        session = await Session.open(store, "s1", worker="w1")
+        store.before_append = lambda: store.inner.append("s1", [prompt(message_id=f"u{store.seq('s1')}")])
+        with pytest.raises(ConflictError):
+            await _answer(session, Provider(HELLO))
+
+        assert (0, 20) == (asyncio.get_running_loop().time(), store.seq("s1"))
+
+    virtual_loop.run(main())

@@ -190,6 +190,20 @@ def test_appending_after_a_lost_answer(listener, store):
     assert WHOLE == listener.types
 
 
+def test_a_stream_that_is_left_when_it_is_entered_again(listener, store):
+    """
+    What the store had refused is stored, and the message is closed.
+    """
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    with listener.stream:
+        pass
+
+    assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
+    assert ErrorKind.ABORTED == listener.session.transcript["a1"].error.kind
+
+
 def test_a_start_that_was_stored_before_a_prompt(open_session, store):
     """
     It is handed on as the log has it, not as one that has to be placed before the prompt.

@@ -14,7 +14,7 @@ from assistant_events.events import Frame, Record, StepStarted, TextDelta, TextS
 from assistant_events.lifecycle import Outcome
 from assistant_events.live import MemoryLive
 from assistant_events.reducer import Builder
-from assistant_events.session import Session
+from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore
 from assistant_events.testing import origin, prompt
 from assistant_events.testing.live import Watcher
@@ -294,3 +294,25 @@ def test_what_others_have_written_is_published_behind_what_is_pruned():
         return published
 
     assert [(2, [3])] == run(work())
+
+
+def test_a_session_without_a_loop_publishes_what_it_gives():
+    """
+    With the first word of a text its start is there too, before anything follows.
+    """
+    channel = Channel()
+    session = SyncSession.open(MemoryStore(), "s1", live=channel)
+    seen = []
+
+    def chunks():
+        for word in ("Hel", "lo"):
+            yield line(say=word)
+            seen.append(types(channel.events))
+        yield line(stop="stop")
+
+    with session.decode(Scripted("a1"), chunks()) as events:
+        for _ in events:
+            pass
+
+    begun = ["step.started", "text.started", "text.delta"]
+    assert [begun, [*begun, "text.delta"]] == seen

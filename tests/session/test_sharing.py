@@ -5,6 +5,7 @@ Several tasks, or several threads, with one session.
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from threading import Barrier
 
 import pytest
@@ -186,3 +187,20 @@ def test_an_answer_that_waits_to_be_stored(store):
         assert ["Hi", "Hello"] == [message.text for message in session.transcript]
 
     run(main())
+
+
+def test_a_store_has_the_context_of_its_caller(store):
+    """
+    Its calls are made in threads: a tracer finds there what is current in the task that appends.
+    """
+    current, seen = ContextVar("current"), []
+    store.before_append = lambda: seen.append(current.get(None))
+
+    async def main():
+        session = await Session.open(store, "s1")
+        current.set("span-1")
+        await session.prompt("Hi")
+
+    asyncio.run(main())
+
+    assert ["span-1"] == seen

@@ -3,7 +3,9 @@ Turns: moves of the app in tasks of their own, stopped and taken up from anywher
 """
 
 import asyncio
+import gc
 import sqlite3
+import weakref
 from contextlib import closing, suppress
 
 import attrs
@@ -55,6 +57,24 @@ def test_a_turn_with_tools():
                 record.event.type for record in store.read("s1") if record.event.type.startswith("tool.s")
             ]
             assert "ada" == store.sessions()[0].owner
+
+    run(main())
+
+
+def test_turns_keep_no_session():
+    """
+    A session whose turn has ended is kept by the app alone.
+    """
+
+    async def main():
+        store = MemoryStore()
+        async with Turns(store, app(Provider(HELLO)), client=Provider(), **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            await turns.run(session)
+            kept = weakref.ref(session)
+            del session
+            await until(lambda: gc.collect() >= 0 and kept() is None)
 
     run(main())
 
@@ -986,6 +1006,28 @@ def test_a_session_of_a_living_worker_is_refused():
             async for _ in events:
                 pass
         assert (4, 2) == (len(other.transcript.messages), len(client.requests))
+
+    run(main())
+
+
+def test_a_worker_learns_that_another_one_has_claimed_its_session():
+    """
+    From then on it does not answer what others prompt there.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO)
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            await turns.run(session)
+            assert {"s1"} == turns.claimed
+            store.claim("s1", "w2")
+            await session.prompt("And?")
+            turns.start(session)
+            await until(lambda: not turns.claimed)
+
+        assert 1 == len(client.requests)
 
     run(main())
 
