@@ -11,11 +11,11 @@ from contextlib import closing, suppress
 import attrs
 import pytest
 
-from assistant_events import Awaits, ErrorInfo, HistoryRewound, PromptSubmitted, ToolFailed, fold
+from assistant_events import Awaits, ErrorInfo, HistoryRewound, PromptSubmitted, ToolFailed, UnknownEvent, fold
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
 from assistant_events.session import Session, SyncSession, Turns, run_tools
 from assistant_events.stores import MemoryStore, SqliteStore
-from assistant_events.testing import prompt
+from assistant_events.testing import prompt, virtual_loop
 from tests.session.moves import (
     BODY,
     OFTEN,
@@ -603,6 +603,39 @@ def test_a_step_that_was_cut_at_its_start(retry):
         assert ("interrupted", []) == (transcript["a1"].error.kind, client.requests)
 
 
+def test_a_step_of_a_pruned_log_that_was_cut_at_its_start():
+    """
+    It is asked for again as long as nothing was rewound; after that, how often is not known.
+    """
+    store, client = left_by_a_dead_worker(CUT[0]), Provider((), HELLO)
+    store.snapshot("s1", fold(store.read("s1")))
+    store.prune("s1", store.seq("s1"))
+    transcript = asyncio.run(taken_up(store, client, retry=True))
+
+    assert (1, "interrupted") == (len(client.requests), transcript.last.error.kind)
+
+
+def test_a_run_that_cannot_be_resumed_is_tried_less_and_less_often():
+    """
+    Each pause is twice as long as the one before it, until something is appended.
+    """
+
+    class Broken(Provider):
+        def resume(self, message, *, request=None):
+            self.resumed.append(asyncio.get_running_loop().time())
+            return self._sent([ConnectionResetError("cut")])
+
+    async def main():
+        client, store = Broken(), left_by_a_dead_worker(*with_run(RUN))
+        async with Turns(store, app(client), client=client, alone=True, every_s=1.0):
+            await asyncio.sleep(8)
+            store.append("s1", [UnknownEvent(type="app.noted", version=1, data={"type": "app.noted"})])
+            await asyncio.sleep(12)
+        return client.resumed
+
+    assert [0, 1, 3, 7, 15, 16, 18] == virtual_loop.run(main())
+
+
 BEGUN = line(count={"input": 26})
 """A chunk without content."""
 
@@ -918,6 +951,31 @@ def test_a_move_that_raises():
     run(main())
 
 
+def test_a_move_that_raises_behind_a_prompt_of_another_process():
+    """
+    It has not read that prompt, which is answered at once.
+    """
+
+    async def main():
+        store, client, faults = MemoryStore(), Provider(HELLO), [ValueError("no")]
+        answering, other = app(client), await Session.open(store, "s1")
+
+        async def move(session):
+            if faults:
+                await other.prompt("And?")
+                raise faults.pop()
+            await answering(session)
+
+        async with Turns(store, move, client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            await turns.run(session)
+
+        assert ["Hi", "And?", "Hello"] == [message.text for message in session.transcript]
+
+    run(main())
+
+
 # -- tools
 
 
@@ -1122,6 +1180,28 @@ def test_each_turn_may_be_cut_once():
     count, transcript = asked_for(cut, HELLO, cut, HELLO, prompts=("Hi", "And?"))
 
     assert (4, None) == (count, transcript.last.error)
+
+
+def test_the_app_decides_about_no_call_of_the_browser():
+    """
+    It waits for its person, also when it was started by a worker that has died.
+    """
+
+    async def main():
+        store = MemoryStore()
+        client = Provider((line(call=CALL), line(call={"id": "c2", "name": "confirm"}), line(stop="stop")))
+        session = await Session.open(store, "s1")
+        await session.prompt("Hi")
+        async with session.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+        await session.append(*[call.start() for call in session.transcript.pending_tool_calls])
+        options = {"alone": True, "of_browser": ["confirm"], "lost": lambda call: call.fail("died")}
+        async with Turns(store, app(client), client=client, **options, **SOON):
+            await until(lambda: "tool.failed" in {record.event.type for record in store.read("s1")})
+        return [each.status.value for each in fold(store.read("s1")).last.tool_calls]
+
+    assert ["failed", "called"] == asyncio.run(main())
 
 
 def test_calls_about_which_the_app_decides_nothing():
