@@ -14,13 +14,27 @@ from contextlib import aclosing
 import pytest
 
 from assistant_events.adapters import gemini_generate_content
-from assistant_events.errors import LocalProtocolError, StoreError
-from assistant_events.events import Frame, Record, StepEnded, StepStarted, TextDelta, TextEnded, TextStarted
+from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
+from assistant_events.events import (
+    Frame,
+    HistoryRewound,
+    Record,
+    StepEnded,
+    StepRestarted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolProgress,
+    ToolSuccess,
+)
 from assistant_events.live import Live, MemoryLive
+from assistant_events.live.fragments import OpenFragments
 from assistant_events.reducer import fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
-from assistant_events.testing import origin, prompt
+from assistant_events.testing import Call, answer, durable, origin, prompt
 from assistant_events.testing.live import Publisher, Watcher
 from assistant_events.testing.virtual_loop import run
 from tests.session.scripted import CALL, Provider, Scripted, line
@@ -609,3 +623,291 @@ def test_a_record_of_another_log_at_the_end_of_this_one():
             return [item.event.message_id for item in watcher.items]
 
     assert ["u1", "u2"] == run(work())
+
+
+def test_what_an_old_owner_had_open_is_dropped():
+    """
+    The next one publishes what is open from its start; what the old one had beyond that was never stored.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live, repeats=True) as watcher:
+            old = Publisher(live, store, token=store.claim("s", "old").token)
+            old.begin()
+            old.say("Hello wor")
+            await watcher.until(lambda: watcher.text == "Hello wor", "the text of the old owner")
+            new = Publisher(live, store, token=store.claim("s", "new", dead_after_s=0).token)
+            new.say("Hello", " Oslo")
+            async with Watcher(live) as late:
+                await late.until(lambda: bool(late.text), "the text of the new owner")
+                await asyncio.sleep(1)
+                return late.text
+
+    assert "Hello Oslo" == run(work())
+
+
+def test_who_has_no_token_is_not_an_old_owner():
+    """
+    Prompts come from sessions that run no step.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            owner = Publisher(live, store, token=store.claim("s", "w1").token)
+            owner.begin()
+            await watcher.up_to(owner)
+            other = Publisher(live, store)
+            other.append(prompt(message_id="u2"))
+            await watcher.up_to(other)
+
+    run(work())
+
+
+def test_what_waits_for_a_flush_comes_first():
+    """
+    Deltas that are published with a record follow those that were published before them.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            await watcher.up_to(publisher)
+            publisher.say("a")
+            after = publisher.seq
+            delta = TextDelta(message_id="a1", offset=1, delta="b")
+            live.publish("s", [delta, *store.append("s", [prompt(message_id="u2")])], after=after)
+            await watcher.until(lambda: watcher.transcript.seq == publisher.seq, "the prompt")
+            return watcher.transcript["a1"].text
+
+    assert "ab" == run(work())
+
+
+def test_a_delta_behind_its_start():
+    """
+    Both may be published at once: the delta follows the last of the records before it.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            begun = [prompt(), StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")]
+            delta = TextDelta(message_id="a1", offset=0, delta="Hello")
+            live.publish("s", [*store.append("s", begun), delta], after=0)
+            await watcher.until(lambda: watcher.text == "Hello", "the text")
+
+    run(work())
+
+
+def test_a_delta_behind_a_record_that_was_not_published():
+    """
+    The channel reads that record at once, whether it looks at the store from time to time or not.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            await asyncio.sleep(1)
+            store.append("s", [prompt(), StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")])
+            Publisher(live, store).say("Hello")
+            await watcher.until(lambda: watcher.text == "Hello", "the text")
+
+    run(work())
+
+
+def test_a_delta_behind_a_record_that_the_log_does_not_have():
+    """
+    Its publisher had read a longer log: the log has begun anew since, or is an older copy.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            await watcher.up_to(publisher)
+            live.publish("s", [TextDelta(message_id="a1", offset=0, delta="Hello")], after=9)
+            with pytest.raises(StoreError, match="its log is not the one that ended at 3"):
+                await watcher.until(lambda: False, "the failure")
+
+    run(work())
+
+
+def test_records_that_are_pruned_before_they_are_read():
+    """
+    The subscription of one that lacks them raises, and gives none of the records behind them.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            publisher = Publisher(live, store)
+            publisher.append(prompt())
+            await watcher.up_to(publisher)
+            prune_all(store, prompt(message_id="u2"), prompt(message_id="u3"))
+            publisher.append(prompt(message_id="u4"))
+            with pytest.raises(PrunedError):
+                await watcher.until(lambda: False, "the failure")
+            return [item.seq for item in watcher.items]
+
+    assert [1] == run(work())
+
+
+def test_a_late_record_at_the_end_of_what_is_pruned():
+    """
+    It is known already, and changes nothing.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live:
+            publisher = Publisher(live, store)
+            publisher.append(prompt())
+            async with aclosing(live.subscribe("s")) as early:
+                await anext(early)
+                last = prune_all(store, prompt(message_id="u2"), prompt(message_id="u3"))
+                async with Watcher(live, start=store.load_snapshot("s")) as watcher:
+                    await asyncio.sleep(1)
+                    live.publish("s", last, after=2)
+                    publisher.append(prompt(message_id="u4"))
+                    await watcher.until(lambda: watcher.transcript.seq == 4, "the record behind it")
+
+    run(work())
+
+
+def prune_all(store, *events):
+    """
+    Append *events*, put a snapshot in the place of all records, and return the last record.
+    """
+    records = store.append("s", events)
+    store.snapshot("s", fold(store.read("s")))
+    store.prune("s", records[-1].seq)
+    return records[-1:]
+
+
+def test_subscribers_that_leave_with_much_text():
+    """
+    What they were kept does not count for those that follow: the answer continues.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            for _ in range(3):
+                async with Watcher(live) as watcher:
+                    await watcher.until(lambda: watcher.transcript.seq == publisher.seq, "the log")
+                    publisher.say("x" * 100_000)
+                    await watcher.until(lambda: watcher.text.endswith("x"), "the text")
+                assert 0 == live._topics["s"].size
+
+    run(work())
+
+
+def test_subscribers_that_come_and_go_in_silence():
+    """
+    Nothing of them is kept while nothing is published.
+    """
+
+    async def work():
+        store = MemoryStore()
+        store.append("s", [prompt()])
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live):
+            for _ in range(20):
+                async with Watcher(live):
+                    await asyncio.sleep(1)
+            return len(live._topics["s"].waiting)
+
+    assert 1 == run(work())
+
+
+def test_a_store_that_fails_again_is_logged_again(caplog):
+    """
+    Each time that it could be read between.
+    """
+
+    async def work():
+        store = MemoryStore()
+        seqs = store.seqs
+        async with MemoryLive(store):
+            for _ in range(2):
+                store.seqs = broken
+                await asyncio.sleep(2)
+                store.seqs = seqs
+                await asyncio.sleep(2)
+
+    def broken(_names):
+        raise StoreError("the disk is full")
+
+    run(work())
+    assert 2 == caplog.text.count("the store could not be read, and is tried again")
+
+
+CALLED = [*durable(answer(calls=[Call("look", call_id="c1"), Call("look", call_id="c2")]))]
+
+
+def progress(call_id, output):
+    return ToolProgress(message_id="a1", call_id=call_id, output=output)
+
+
+def late_frames(*steps):
+    """
+    Return what one is given who subscribes after *steps*: batches of records, or single live events.
+    """
+
+    async def work():
+        store = MemoryStore()
+        store.append("s", [prompt(), *durable(answer("Hi", message_id="a0"))])
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live, start=fold(store.read("s"))) as watcher:
+            publisher = Publisher(live, store)
+            for step in steps:
+                if isinstance(step, list):
+                    publisher.append(*step)
+                else:
+                    publisher.show(step)
+            await asyncio.sleep(1)
+            await watcher.up_to(publisher) if isinstance(steps[-1], list) else None
+            async with Watcher(live) as late:
+                await asyncio.sleep(1)
+                return [event for frame in late.frames for event in frame.events]
+
+    return run(work())
+
+
+def test_progress_behind_the_result_of_another_call():
+    """
+    It is later than that result, and is given.
+    """
+    result = ToolSuccess(message_id="a1", call_id="c1", output="done")
+
+    assert [progress("c2", "half")] == late_frames(CALLED, [result], progress("c2", "half"))
+
+
+def test_what_a_rewind_and_a_restart_close():
+    """
+    Nothing of it is open to one who is late, also where the message that is rewound is not known to the channel.
+    """
+    begun = [StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")]
+    hello = TextDelta(message_id="a1", offset=0, delta="Hello")
+    call = ToolCalled(message_id="a1", call_id="c1", name="look", input={}, provider_executed=True)
+
+    assert [hello] == late_frames(begun, hello)
+    assert [] == late_frames(begun, hello, [HistoryRewound(message_id="a0")])
+    assert [progress("c1", "half")] == late_frames([begun[0], call], progress("c1", "half"))
+    assert [] == late_frames(
+        [begun[0], call], progress("c1", "half"), [StepRestarted(message_id="a1", reason="again"), begun[1]]
+    )
+
+
+def test_the_progress_that_one_lacks_who_has_fallen_behind():
+    """
+    It is that of the items from the next one on.
+    """
+    fragments = OpenFragments()
+    fragments.add([progress("c1", "half")], 5, after=0, is_last=True)
+
+    assert [[progress("c1", "half")], []] == [fragments.missing(since) for since in (5, 6)]

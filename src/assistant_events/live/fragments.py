@@ -63,7 +63,7 @@ class OpenFragments:
         if not (texts or self._progress):
             if messages:
                 self._messages = []
-        elif name is not None and name not in messages and cls is not ev.HistoryRewound:
+        elif name is not None and name not in messages:
             messages.append(name)
         return rest
 

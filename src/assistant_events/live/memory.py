@@ -261,8 +261,7 @@ class MemoryLive:
                 except PrunedError:
                     topic.skip_to(seq)
             if before == seq:
-                if topic.seq == seq:
-                    topic.add_live(pieces, seq)
+                topic.add_live(pieces, seq)
                 break
         topic.flush()
 

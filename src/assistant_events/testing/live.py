@@ -244,10 +244,10 @@ async def _who_is_late_gets_all(live: Live, store: MemoryStore) -> None:
     publisher.show(_progress("1 %"), _progress("2 %"))
     async with Watcher(live) as watcher:
         await watcher.until(lambda: _output(watcher) == "2 %", "the last progress of a call")
-    async with Watcher(live) as watcher:
         publisher.append(ev.ToolSuccess(message_id="b1", call_id="c1", output="done"))
         live.publish("s", [_progress("stale")], after=publisher.seq - 1)
         await watcher.up_to(publisher)
+        await asyncio.sleep(1)
     async with Watcher(live) as watcher:
         await watcher.up_to(publisher)
         same([], watcher.frames, "frames when nothing is open")
