@@ -39,8 +39,12 @@ def write(call_id, offset, delta):
             [ToolProgress(message_id="a1", call_id="c1", output=str(at)) for at in range(3)],
             [ToolProgress(message_id="a1", call_id="c1", output="2")],
         ),
+        (
+            [ToolProgress(message_id=name, call_id="call-1", output=name) for name in ("a1", "a2")],
+            [ToolProgress(message_id=name, call_id="call-1", output=name) for name in ("a1", "a2")],
+        ),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_joined_deltas(given, joined):
     """

@@ -185,7 +185,8 @@ class TestLasting:
             for session in ("deleted", "pruned", "kept"):
                 events = [TextEnded(message_id="m1", text=f"{session} {number}") for number in range(500)]
                 store.append(session, events[:1])
-                store.append(session, [*events, *with_media(session)])
+                left = Unfinished(message_id=f"left in {session}", awaits="model")
+                store.append(session, [*events, *with_media(session)], expected_seq=1, unfinished=[left])
                 store.checkpoint(session, [TextDelta(message_id="m1", offset=0, delta=f"piece of {session}")])
                 store.claim(session, f"worker of {session}")
             store.delete("deleted")
@@ -194,7 +195,8 @@ class TestLasting:
 
         data = path.read_bytes()
         assert (b"deleted 7" in data, b"pruned 7" in data) == (False, False)
-        assert [False, True] == [b"piece of " + name in data for name in (b"deleted", b"kept")]
+        for what in (b"piece of ", b"left in "):
+            assert [False, True] == [what + name in data for name in (b"deleted", b"kept")]
         assert (b"pruned 400" in data, b"kept 7" in data) == (True, True)
 
     def test_time_comes_from_the_clock(self, tmp_path):
@@ -207,6 +209,16 @@ class TestLasting:
 
             start = datetime(2026, 1, 1, tzinfo=UTC)
             assert [start, start, start + timedelta(seconds=1)] == [record.at for record in store.read("s")]
+
+    def test_batches_of_one_time(self, store):
+        """
+        Each has its own `meta`.
+        """
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        for number in range(3):
+            store.append("s", texts(1), at=at, meta={"n": number} if number else None)
+
+        assert [(at, None), (at, 1), (at, 2)] == [(record.at, record.meta.get("n")) for record in store.read("s")]
 
     def test_a_clock_that_tells_local_time_is_refused(self):
         """
@@ -431,6 +443,32 @@ class TestMedia:
         assert [] == rows(store.path, "SELECT 1 FROM media WHERE data = ?", b"only a" * 100)
         assert 2 == self.count(store)[0]
         assert with_media("m") == [record.event for record in store.read("b")]
+
+    def test_a_fork_holds_the_media_of_what_it_has(self, store):
+        """
+        It is made before the snapshot, so it has none, and nothing of its media: they go with the source.
+        """
+        store.append("a", texts(1))
+        store.append("a", with_media("m"))
+        store.snapshot("a", fold(store.read("a")))
+        store.fork("a", "b", at=1)
+        store.delete("a")
+
+        assert (0, 0) == self.count(store)
+
+    def test_a_medium_that_is_pruned_under_a_reader(self, store):
+        """
+        The record of it is gone: that is not a damaged file.
+        """
+        picture = MediaEnded(message_id="m", media_type="image/png", data=PICTURE)
+        store.append("s", [*texts(1), picture])
+        reader = store.read("s")
+        next(reader)
+        store.snapshot("s", Transcript(seq=2))
+        store.prune("s", 2)
+
+        with pytest.raises(PrunedError, match="records up to seq 2 are pruned, cannot read after 1"):
+            next(reader)
 
     @pytest.mark.parametrize(("size", "apart"), [(0, 0), (EXTRACT_FROM_BYTES - 1, 0), (EXTRACT_FROM_BYTES, 1)])
     def test_small_media_stay_inside(self, store, size, apart):
