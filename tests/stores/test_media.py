@@ -41,6 +41,17 @@ def test_every_place_of_a_transcript_is_counted():
     assert [message.id for message in whole] == [message.id for message in apart]
 
 
+def test_an_answer_whose_only_media_are_outputs():
+    """
+    It is one of those places.
+    """
+    whole = fold(records(with_media("m")))
+    [answer] = [message for message in whole if message.type == "assistant"]
+    calls = attrs.evolve(whole, messages=(attrs.evolve(answer, parts=answer.tool_calls),))
+
+    assert PICTURE in extract_media(calls)[1].values()
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -172,6 +172,8 @@ def a_fork_has_the_checkpoints_of_its_place(store: Store) -> None:
         store.fork("s", f"fork {seq}", at=seq)
         missing = {name for name, start in zip(fragments, starts, strict=True) if start > seq}
         _left(store, missing, f"checkpoints of a fork at {seq}", f"fork {seq}")
+    store.checkpoint(f"fork {len(_OPEN)}", [ev.TextDelta(message_id="a1", offset=99, delta="of the fork")])
+    _left(store, set(), "checkpoints of a session after one of its fork")
     store.append(f"fork {len(_OPEN)}", [_ENDS[0][0]])
     _left(store, set(), "checkpoints of a session after a batch for its fork")
     store.append("s", [ev.StepRestarted(message_id="a1", reason="again"), ev.TextStarted(message_id="a1")])

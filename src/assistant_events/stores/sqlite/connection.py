@@ -197,9 +197,7 @@ def _is_current(connection: sqlite3.Connection) -> bool:
 
 
 def _make_tables(connection: sqlite3.Connection, path: str) -> None:
-    if _is_current(connection):  # another process may have created them meanwhile
-        return
-    if _pragma(connection, "application_id") == APPLICATION_ID:
+    if _pragma(connection, "application_id") == APPLICATION_ID:  # another process may have created them meanwhile
         _check_version(path, _pragma(connection, "user_version"))
     elif _tables(connection):
         raise _foreign(path)
