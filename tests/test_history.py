@@ -444,6 +444,31 @@ def test_reasoning_that_needs_no_signature(dialect):
     assert ([part], []) == chosen(message(part, dialect=dialect))
 
 
+@pytest.mark.parametrize(("model", "kept"), [("m1", True), ("m2", False)])
+def test_reasoning_of_a_server_that_does_not_sign(model, kept):
+    """
+    It is sent back to its own model; to another one it is reasoning without a signature, as everywhere.
+    """
+    platforms = history.Platforms(origins=frozenset({("acme-cloud", CLAUDE)}), keys=frozenset({"signature"}))
+    policy = Policy(reasoning_needs_any=("signature",), platforms=platforms)
+    answer = message(reasoning({}), text({}), dialect=CLAUDE)
+    selection = select([answer], attrs.evolve(answer.origin, model=model), policy=policy)
+
+    assert [reasoning({}), text({})][not kept :] == list(selection.messages[0].parts)
+
+
+def test_only_calls_of_the_provider_have_its_result():
+    """
+    A result of the app is not one of the provider; nor is the failure of a call that was given none.
+    """
+    no_result = error(ErrorKind.NO_RESULT)
+
+    assert [True, False, False] == [
+        history.has_result(each)
+        for each in (provider_call(), call(), provider_call({}, status=CallStatus.FAILED, error=no_result))
+    ]
+
+
 def test_parts_of_one_item_are_signed_together():
     """
     When one part of an item of the provider has the signature, the others go with it.

@@ -2,6 +2,7 @@
 A message whose stream was cut and whose run turns out to be gone: it fails again, with the same content.
 """
 
+import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,19 +14,20 @@ from assistant_events.testing.strategies import Verb, steps
 from .test_rejoin import performed
 
 GONE = error("not-found", "the provider has no such run")
+FAILURE = {"error": error("interrupted"), "run": run(), "details": {"refusal": "none"}, "state": {"token": "dA=="}}
 
 
 def failed_steps():
     """
     Steps that failed somewhere.
     """
-    return steps().map(lambda chosen: [*chosen[:-1], Verb("fail", {"error": error("interrupted"), "run": run()})])
+    return steps().map(lambda chosen: [*chosen[:-1], Verb("fail", FAILURE)])
 
 
 @given(failed_steps(), st.booleans())
 def test_everything_is_said_again(chosen, live):
     """
-    Parts, usage and state are the same, the error is the new one, and the run cannot be resumed.
+    Parts, usage, details and state are the same, the error is the new one, and the run cannot be resumed.
     """
     events = performed(chosen)
     before = fold(events if live else durable(events))
@@ -36,7 +38,7 @@ def test_everything_is_said_again(chosen, live):
     assert [] == find_problems(again, start=before)
     assert bool(again) is not answered
     assert before["m1"].parts == after.parts
-    assert (before["m1"].usage, before["m1"].state) == (after.usage, after.state)
+    assert (before["m1"].usage, before["m1"].details, before["m1"].state) == (after.usage, after.details, after.state)
     if not answered:
         assert MessageStatus.FAILED is after.status
         assert GONE == after.error
@@ -62,12 +64,16 @@ def test_only_what_failed_fails_anew():
 
 def test_a_result_of_the_provider_is_said_again():
     """
-    What a tool of the provider gave before the cut is there afterwards, with its state.
+    What a tool of the provider gave before the cut is there afterwards, with its state and its details.
     """
     search = Call("search", {"q": "x"}, output="found", provider_executed=True, result_state={"signature": "c2ln"})
-    before = fold(answer("It says", calls=[search], error=error("interrupted")))
+    events = answer("It says", calls=[search], error=error("interrupted"))
+    before = fold(
+        [attrs.evolve(each, details={"pages": 3}) if each.type == "tool.success" else each for each in events]
+    )
     after = fold(fail_again(before["a1"], GONE, "gone"), start=before)["a1"]
 
     assert before["a1"].parts == after.parts
     assert {"signature": "c2ln"} == after.tool_calls[0].result_state
+    assert {"pages": 3} == after.tool_calls[0].details
     assert GONE == after.error

@@ -194,6 +194,16 @@ def test_an_input_that_was_recorded_whole_comes_in_pieces():
     assert DIFFERS == found("2}")[3][0]
 
 
+def test_a_replay_that_restarts_with_another_origin():
+    """
+    The message that starts over is of that origin.
+    """
+    served = origin(served_model="acme-1-0915")
+    replay = [start(), verb("restart", reason="again", origin=served), text("Good")]
+
+    assert served == rejoin(record([start(), text("Hello")]), replay)[2][0].origin
+
+
 @pytest.mark.parametrize("state", [{}, {"s": 2}])
 def test_a_replay_that_restarts_is_compared_from_there(state):
     """
@@ -230,6 +240,7 @@ def test_a_message_that_was_cut_before_its_model_was_known_learns_it_from_the_re
         pytest.param(
             [text("a"), end_text(citations=[Citation(url="x:1")])], [text("a"), end_text()], id="other citations"
         ),
+        pytest.param([text("a"), end_text(details={"d": 1})], [text("a"), end_text()], id="other details"),
         pytest.param([text("ab")], [text("a"), end_text()], id="a shorter text"),
         pytest.param(
             [verb("reasoning", delta="a"), verb("end_reasoning")],
@@ -306,6 +317,17 @@ def test_a_message_that_was_cut_before_its_model_was_known_learns_it_from_the_re
         pytest.param(
             [
                 verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
+                verb("result", call_id="c1", output="a", details={"d": 1}),
+            ],
+            [
+                verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
+                verb("result", call_id="c1", output="a"),
+            ],
+            id="other details of a result",
+        ),
+        pytest.param(
+            [
+                verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
                 verb("result", call_id="c1"),
             ],
             [
@@ -321,9 +343,11 @@ def test_contradictions(recorded, replayed):
     A running message starts over as soon as the replay differs, and holds the content of the replay in the end.
     """
     before = record([start(), *recorded])
-    events = [event for some in rejoin(before, [start(), *replayed, FINISH]) for event in some]
+    given = rejoin(before, [start(), *replayed, FINISH])
+    events = [event for some in given for event in some]
 
     assert DIFFERS == events[0]
+    assert events != given[-1]
     assert fold(record([start(), *replayed, FINISH])) == fold([*before, *events])
 
 
@@ -334,6 +358,15 @@ def test_another_run_is_a_contradiction():
     before = record([start(run=run()), text("Hel")])
 
     assert [attrs.evolve(DIFFERS, run=run("run-2"))] == (rejoin(before, [start(run=run("run-2"))])[0])
+
+
+def test_the_same_run_that_cannot_be_resumed_any_more():
+    """
+    It is known by its id.
+    """
+    replay = [start(run=attrs.evolve(run(), resumable=False)), text("Hello")]
+
+    assert [[], [TextDelta(**A, offset=3, delta="lo")]] == rejoin(record([start(run=run()), text("Hel")]), replay)
 
 
 def test_a_replay_that_ends_too_early_is_a_contradiction():
@@ -601,6 +634,26 @@ def test_a_replay_that_differs_replaces_when_it_says_as_much():
 
     assert [[], [], []] == events[:3]
     assert DIFFERS == events[3][0]
+
+
+def test_a_result_counts_as_what_was_said():
+    """
+    A replay that differs has to bring as much as the call, its input and its result.
+    """
+    before = closed(
+        record(
+            [
+                start(),
+                verb("tool_input", call_id="c1", name="t", delta='{"q": 1}', **HOSTED),
+                verb("end_tool_input", call_id="c1"),
+                verb("result", call_id="c1", output="a"),
+            ]
+        )
+    )
+
+    # The part, eight characters and the result are ten; the text of the replay is a part, too.
+    assert [[], []] == rejoin(before, [start(), text("x" * 8)])
+    assert DIFFERS == rejoin(before, [start(), text("x" * 9)])[1][0]
 
 
 def test_all_kinds_of_parts_pass():
@@ -872,3 +925,13 @@ def test_an_answer_that_was_recorded_before_answers_its_own_call(failed):
 
         assert [] == find_problems(new, start=before)
         assert fold(events) == fold(new, start=before)
+
+
+def test_an_answer_that_comes_with_its_call():
+    """
+    A result that waits for its call is not given where the app has answered that call.
+    """
+    begun, ended = verb("tool_input", call_id="c1", name="t", delta="{}"), verb("end_tool_input", call_id="c1")
+    before = [*record([start(), begun, ended]), ToolSuccess(**C, output="x")]
+
+    assert [[], [], [], []] == rejoin(before, [start(), begun, verb("result", call_id="c1", output="y"), ended])

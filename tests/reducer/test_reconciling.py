@@ -13,6 +13,7 @@ from assistant_events import (
     MediaStarted,
     ReasoningEnded,
     ReasoningStarted,
+    StepEnded,
     StepFailed,
     StepRestarted,
     StepStarted,
@@ -130,6 +131,29 @@ def test_a_run_whose_stream_was_cut_stays(kind):
     ] == abandoned
     assert Awaits.USER is fold([*events, *abandoned]).awaits
     assert [] == ends([*events, *abandoned], abandon_runs=True)
+
+
+def test_a_run_that_was_cut_behind_a_summary_that_runs():
+    """
+    Both are abandoned at once: the summary fails, and nothing is left to resume.
+    """
+    cut = [START, StepFailed(**A, error=CUT, run=run(resumable=True))]
+    events = [*cut, *compaction()[:2]]
+    abandoned = ends(events, abandon_runs=True)
+
+    assert [CompactionFailed, StepRestarted, StepFailed] == [type(event) for event in abandoned]
+    assert Awaits.USER is fold([*events, *abandoned]).awaits
+
+
+def test_calls_that_a_pause_has_left_fail_with_their_run():
+    """
+    The next answer of the provider would bring their results; they stay unless that is abandoned.
+    """
+    called = ToolCalled(**C, name="search", input={}, provider_executed=True)
+    events = [START, called, StepEnded(**A, finish_reason="pause")]
+
+    assert [] == ends(events)
+    assert [ToolFailed(**C, error=ABANDONED, provider_executed=True)] == ends(events, abandon_runs=True)
 
 
 def test_a_run_that_cannot_be_resumed_is_closed():

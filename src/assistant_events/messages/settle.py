@@ -56,9 +56,7 @@ def fail_again(message: msg.AssistantMessage, error: ErrorInfo, reason: str) -> 
     if message.status is not msg.MessageStatus.FAILED or message.acted:
         return []
     run = _gone(message.run)
-    again: list[ev.DurableEvent] = [
-        ev.StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)
-    ]
+    again: list[ev.DurableEvent] = [ev.StepRestarted(message_id=message.id, reason=reason, run=run)]
     for part in message.parts:
         again += _events_of(message.id, part)
     failed = ev.StepFailed(

@@ -201,7 +201,7 @@ class Transcript(Frozen):
                 ],
             )
         answer = self.last_answer
-        if answer is not None and answer.status is MessageStatus.COMPLETED and answer.pending_tool_calls:
+        if answer is not None and answer.pending_tool_calls:
             return tuple([_waiting(call, Awaits.TOOLS) for call in answer.pending_tool_calls])
         last = next((each for each in reversed(self.messages) if not isinstance(each, CompactionMessage)), None)
         if isinstance(last, UserMessage) or (last is not None and _continues(last)):
