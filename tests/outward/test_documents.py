@@ -116,7 +116,26 @@ def test_a_gap_stays_a_gap():
     """
     writer = DocumentWriter()
 
-    assert [0, 6, 7, 2] == offsets(writer, delta(0, "😀"), delta(5, "x"), delta(6, "😀"), delta(1, "y"))
+    lost = delta(0, "😀"), delta(5, "x"), delta(6, "😀"), delta(1, "y"), delta(7, "z")
+    assert [0, 6, 7, 2, 8] == offsets(writer, *lost)
+
+
+def test_the_last_character_of_one_unit():
+    """
+    Only those behind it have two.
+    """
+    assert [0, 1, 3] == offsets(DocumentWriter(), delta(0, "\uffff"), delta(1, "\U00010000"), delta(2, "x"))
+
+
+def test_a_snapshot_replaces_what_is_open():
+    """
+    A text that begins behind it begins at 0.
+    """
+    writer = DocumentWriter()
+    writer.write(delta(0, "😀"))
+    writer.snapshot(fold(answer("x")[:1]))
+
+    assert [0, 1] == offsets(writer, delta(0, "x"), delta(1, "y"))
 
 
 def test_each_fragment_counts_for_itself():
@@ -130,7 +149,7 @@ def test_each_fragment_counts_for_itself():
     assert [0, 0] == offsets(writer, delta(0, "😀"), ToolInputDelta(offset=0, delta="😀😀", **call))
     assert [0, 2, 4] == offsets(writer, delta(0, "x", "a2"), delta(1, "y"), ToolInputDelta(offset=2, delta="z", **call))
     writer.write(TextEnded(message_id="a1", text="😀y"))
-    assert [0, 1, 5] == offsets(writer, delta(0, "x"), delta(1, "y"), ToolInputDelta(offset=3, delta="z", **call))
+    assert [0, 2, 5] == offsets(writer, delta(0, "😀"), delta(1, "y"), ToolInputDelta(offset=3, delta="z", **call))
     writer.write(StepRestarted(message_id="a1", reason="cut"))
     assert [0, 1, 2] == offsets(writer, delta(0, "xy"), delta(1, "y"), delta(2, "z"))
 

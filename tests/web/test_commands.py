@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from assistant_events import fold
+from assistant_events.session import Session
 from assistant_events.stores import AsyncStore, MemoryStore
 from tests.session.scripted import ASKS, HELLO, line
 from tests.web.chat import Browser, chat, run, until
@@ -294,6 +295,58 @@ def test_a_tool_of_the_browser(result, expected):
 
             assert 202 == answer.status
             assert expected == (found.status, found.error and found.error.message)
+
+    run(main())
+
+
+def test_a_tool_of_the_browser_that_a_person_has_to_allow():
+    """
+    Its result is refused before that; allowing it twice changes nothing, and its message has to be named.
+    """
+
+    async def main():
+        async with chat(LOCATES, HELLO, of_browser=("locate",)) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Where am I?"})
+            call = await waiting(app, lambda call: call.name == "locate")
+            session = await Session.open(app.store, "s1")
+            await session.append(session.transcript.pending_tool_calls[0].request_approval("It is your place."))
+            result = {**call, "output": "59.9 N"}
+            commands = {
+                "a result too early": ("result", result),
+                "another message": ("approve", {**call, "message_id": "a9"}),
+                "approved": ("approve", call),
+                "approved again": ("approve", call),
+                "a result": ("result", result),
+            }
+            answers = [await app.ada.post(f"/sessions/s1/{name}", fields) for name, fields in commands.values()]
+
+            assert [409, 409, 202, 202, 202] == [answer.status for answer in answers]
+
+    run(main())
+
+
+def test_two_browsers_approve_a_call():
+    """
+    The second one is answered as the first, although the log has moved.
+    """
+
+    class Racing(MemoryStore):
+        approved = False
+
+        def append(self, session_id, events, **more):
+            events = list(events)
+            if not self.approved and [event.type for event in events] == ["tool.approved"]:
+                self.approved = True
+                super().append(session_id, events)
+            return super().append(session_id, events, **more)
+
+    async def main():
+        async with chat(ASKS, HELLO, store=Racing(), asks=lambda _call: True) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            answer = await app.ada.post("/sessions/s1/approve", await waiting(app))
+
+            assert 202 == answer.status
+            assert "Hello" == (await settled(app)).last.text
 
     run(main())
 

@@ -7,12 +7,14 @@ import json
 
 import pytest
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from assistant_events import PromptSubmitted
 from assistant_events.errors import ClaimedError, ConflictError, FencedError, PrunedError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.stores import MemoryStore
 from assistant_events.web import ChatRoutes
+from assistant_events.web.refusals import check_host
 from tests.session.scripted import HELLO, Store
 from tests.web.chat import Browser, chat, run, until
 
@@ -407,6 +409,16 @@ def test_hosts(host, status):
             assert status == (await app.ada.get("/sessions", host=host)).status
 
     run(main())
+
+
+def test_two_hosts():
+    """
+    Which one a proxy has checked is not known.
+    """
+    headers = [(b"host", b"chat.example"), (b"host", b"evil.example")]
+
+    with pytest.raises(HTTPException, match="the request does not name its host"):
+        check_host(Request({"type": "http", "headers": headers}), ["chat.example"])
 
 
 @pytest.mark.parametrize(

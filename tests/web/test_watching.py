@@ -16,6 +16,7 @@ from assistant_events.session import Session
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import prompt
 from assistant_events.web import ChatRoutes
+from assistant_events.web.sse_response import SseResponse
 from tests.session.scripted import ASKS, HELLO, Scripted, line
 from tests.web.chat import Browser, chat, folded, run, until
 
@@ -263,6 +264,64 @@ def test_pruned_while_it_watches():
 
             assert ("5", "snapshot") == (got[0][0], got[0][2]["type"])
             await until(lambda: live.cursors == [1, 5])
+
+    run(main())
+
+
+def test_pruned_while_it_watches_until_the_end_of_the_turn():
+    """
+    The end is found behind the snapshot, too.
+    """
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    class Pruned:
+        def __init__(self, app):
+            self.app, self.cursors = app, []
+
+        async def subscribe(self, session_id, after=0):
+            self.cursors.append(after)
+            if len(self.cursors) == 1:
+                asked.set()
+                await until(lambda: self.app.store.seq("s1") == 4)
+                raise PrunedError(session_id, after, 4)
+            async for item in self.app.live.subscribe(session_id, after):
+                yield item
+
+    async def main():
+        async with chat((line(say="Hello"), asked, line(said={}), ended, line(stop="stop"))) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 3)
+            live = Pruned(app)
+            ada = Browser(ChatRoutes(app.store, app.turns, live, authorize=lambda *_: "ada"))
+            async with ada.watch("/sessions/s1/events?after=3&until=user") as events:
+                await until(lambda: live.cursors == [3, 4])
+                ended.set()
+                got = await events.until("end")
+
+            assert ["snapshot", "record", "end"] == [document["type"] for _, _, document in got]
+
+    run(main())
+
+
+def test_an_answer_leaves_no_task():
+    """
+    When its events have ended before the browser leaves, nothing waits for that any more.
+    """
+
+    async def events():
+        yield b"data: 1\n\n"
+
+    async def main():
+        sent, before = [], asyncio.all_tasks()
+
+        async def send(message):
+            sent.append(message["type"])
+
+        response = SseResponse(events(), heartbeat_s=1, on_end=lambda: None)
+        await response({"method": "GET"}, asyncio.Event().wait, send)
+
+        assert ["http.response.start", *["http.response.body"] * 2] == sent
+        assert before == asyncio.all_tasks()
 
     run(main())
 
