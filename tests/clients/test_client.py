@@ -89,6 +89,17 @@ def test_the_request():
     assert {**MODEL_BODY, "input": "æ🙂", "stream": True} == json.loads(request.content)
 
 
+def test_a_header_of_the_app():
+    """
+    It takes the place of one of the client.
+    """
+    provider = Provider(*hello())
+    run(events_of(client(provider, headers={"User-Agent": "mine/1", "x-feature": "new"}).create(MODEL_BODY, "m")))
+    headers = provider.requests[0].headers
+
+    assert ("mine/1", "new") == (headers["user-agent"], headers["x-feature"])
+
+
 def test_another_base_and_version():
     """
     The base URL and the version are options.
@@ -432,11 +443,15 @@ class Pieces(httpx2.AsyncByteStream):
     def __init__(self, *pieces):
         self.pieces = pieces
         self.read = 0
+        self.closed = False
 
     async def __aiter__(self):
         for piece in self.pieces:
             self.read += 1
             yield piece
+
+    async def aclose(self):
+        self.closed = True
 
 
 def answered_with(body, kind="application/json", status=200, encoding="gzip", **options):
@@ -456,6 +471,37 @@ def answered_with(body, kind="application/json", status=200, encoding="gzip", **
         return await events_of(made.create(MODEL_BODY, "m"))
 
     return run(work())[-1], requests
+
+
+@pytest.mark.parametrize(
+    ("pieces", "options"),
+    [
+        ([GZIPPED], {"kind": "text/event-stream"}),
+        ([b"moved"], {"status": 302, "encoding": ""}),
+    ],
+    ids=["an encoded stream", "a redirect"],
+)
+def test_what_is_not_read_is_closed(pieces, options):
+    """
+    Its connection is free for the next request.
+    """
+    body = Pieces(*pieces)
+    answered_with(body, **options)
+
+    assert body.closed
+
+
+def test_a_stream_that_has_ended_is_not_kept():
+    """
+    A client that is used for months does not grow with its answers.
+    """
+
+    async def work():
+        made = client(Provider(*hello()))
+        await events_of(made.create(BODY, "m"))
+        return made._streams
+
+    assert set() == run(work())
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "secret-key"])
@@ -685,6 +731,19 @@ def test_a_server_that_gives_the_document_where_a_stream_was_asked_for():
     event, _ = ended(provider)
 
     assert ("step.ended", ["create", "replay"]) == (event.type, provider.asked)
+
+
+def test_a_server_that_gives_the_document_before_the_run_has_ended():
+    """
+    It is asked for the next one.
+    """
+    kind = {"content-type": "application/json"}
+    begun = json.dumps(document(status="in_progress")).encode()
+    provider = Provider(*hello(), plans=[Plan(upto=4), Plan(body=begun, headers=kind)], documents=[HELLO])
+
+    event, _ = ended(provider)
+
+    assert ("step.ended", ["create", "replay", "document"]) == (event.type, provider.asked)
 
 
 # -- silence, patience, giving up
@@ -951,6 +1010,20 @@ def test_closed_while_somebody_reads():
     assert provider.bodies[0].closed
 
 
+def test_the_report_of_a_run_that_was_left():
+    """
+    The connection that was open is among its attempts.
+    """
+
+    async def work():
+        made = client(Provider(*hello(), plans=[Plan(upto=4, how="stall")])).create(BODY, "m")
+        await made.read()
+        await made.aclose()
+        return made.report.attempts
+
+    assert ["create"] == [attempt.kind for attempt in run(work())]
+
+
 def test_a_report_where_no_loop_runs():
     """
     A report can be asked for anywhere, also of a run whose stream is open.
@@ -1026,6 +1099,29 @@ def test_stop_that_nobody_hears():
 
     assert (False, "network", "network") == (stopped.deleted, stopped.cancel_error.kind, stopped.delete_error.kind)
     assert ("aborted", True) == (event.error.kind, event.run.resumable)
+
+
+def test_a_stop_that_is_cancelled():
+    """
+    The stream of the run ends all the same, as aborted: whether the provider was informed is not known.
+    """
+
+    class Silent(Provider):
+        async def answer(self, request):
+            if request.url.path.endswith("/cancel"):
+                await asyncio.Event().wait()
+            return await super().answer(request)
+
+    async def work():
+        made = client(Silent(*hello(), plans=[Plan(upto=4, how="stall")]))
+        reader = asyncio.create_task(events_of(made.create(BODY, "m")))
+        await asyncio.sleep(10)
+        stopping = asyncio.create_task(made.stop("v1"))
+        await asyncio.sleep(1)
+        stopping.cancel()
+        return (await reader)[-1]
+
+    assert "aborted" == run(work()).error.kind
 
 
 def test_stop_a_run_that_is_gone():

@@ -165,6 +165,18 @@ def test_a_refusal_that_repeats_the_key(plan, caplog):
     assert KEY.lower() not in f"{shown} {caplog.text}".lower()
 
 
+def test_a_token_in_a_header_of_the_app():
+    """
+    That of a gateway, which repeats it, is masked as the key is.
+    """
+    provider = Provider(*hello(E("internal", f"bad token {KEY}")))
+    made = GeminiInteractions("key", http=provider.http, headers={"gateway-authorization": f"Bearer {KEY}"})
+    events = run(events_of(made.create(BODY, "m")))
+
+    assert "[hidden]" in repr(events)
+    assert KEY not in repr(events)
+
+
 def test_the_password_of_a_proxy(monkeypatch):
     """
     The password of a proxy is masked in its responses, as it is written in the environment and as it is sent.

@@ -244,8 +244,7 @@ class ProviderClient:
             await run.aclose()
         for stream in list(self._streams):
             await stream.aclose()
-        own, self._own = self._own, None
-        for http in own or ():
+        for http in self._own or ():
             await http.aclose()
 
     def check_key(self) -> None:

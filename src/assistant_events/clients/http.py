@@ -122,7 +122,7 @@ class _Body:
                 inflated = self._inflater.decompress(chunk, room + 1)
             except zlib.error:
                 raise _BodyError("is not valid gzip") from None
-            self.data += inflated[:room]
+            self.data += inflated
             if len(inflated) > room:
                 raise _BodyError(f"has more than {self._inflated_bytes} bytes when it is inflated")
         if self._sent > self._sent_bytes:
