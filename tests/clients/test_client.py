@@ -1061,6 +1061,22 @@ def test_read_after_close():
 # -- stop and status
 
 
+def test_a_run_that_is_closed_before_it_is_read():
+    """
+    Nothing is asked of the provider.
+    """
+
+    async def work():
+        provider = Provider(*hello())
+        made = client(provider).create(BODY, "m")
+        made.close()
+        with pytest.raises(StopAsyncIteration):
+            await made.read()
+        return provider
+
+    assert [] == run(work()).asked
+
+
 def test_stop_a_run_that_is_not_known_yet():
     """
     A run without an id cannot be cancelled at the provider: only its connection is closed.

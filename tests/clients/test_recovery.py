@@ -406,6 +406,17 @@ def test_the_policy_limits_the_attempts():
 # -- what was tried
 
 
+def test_only_a_replay_can_be_a_failed_one():
+    """
+    A first stream without anything new leaves open whether replays help.
+    """
+    first, replay = [ConnectionState(age_s=600.0, replay=replay) for replay in (False, True)]
+    states = [RecoveryState().disconnected(each, FailureMode.CUT, news=False) for each in (first, replay)]
+
+    assert [False, True] == [state.replay_failed for state in states]
+    assert states[1].disconnected(first, FailureMode.CUT, news=True).replay_failed
+
+
 def test_a_replay_with_news_starts_the_count_again():
     """
     Only streams without news count towards the limit of reconnects; a recut counts in any case.

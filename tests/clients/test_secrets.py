@@ -182,12 +182,12 @@ def test_the_password_of_a_proxy(monkeypatch):
     The password of a proxy is masked in its responses, as it is written in the environment and as it is sent.
     """
     monkeypatch.setenv("HTTPS_PROXY", "http://me:CANARY%40word@proxy.example:3128")
-    monkeypatch.setenv("HTTP_PROXY", "me:another-canary@proxy.example:3128")
+    monkeypatch.setenv("HTTP_PROXY", "me:another%2Dcanary@proxy.example:3128")
     monkeypatch.setenv("ALL_PROXY", "http://[proxy")
     secrets = Secrets(proxy_secrets())
-    said = "407 CANARY%40word CANARY@word bWU6Q0FOQVJZQHdvcmQ= another-canary"
+    said = "407 CANARY%40word CANARY@word bWU6Q0FOQVJZQHdvcmQ= another-canary another%2Dcanary"
 
-    assert "407 [hidden] [hidden] [hidden] [hidden]" == secrets.text(said)
+    assert "407 [hidden] [hidden] [hidden] [hidden] [hidden]" == secrets.text(said)
 
 
 def test_the_traceback_of_an_unknown_error(caplog):

@@ -2,6 +2,7 @@
 The face for apps without an event loop.
 """
 
+import asyncio
 import os
 import signal
 import threading
@@ -14,6 +15,8 @@ from assistant_events.clients import Clock
 from assistant_events.errors import LocalProtocolError
 from assistant_events.session import SyncSession
 from assistant_events.stores import MemoryStore
+from assistant_events.testing import answer, message
+from tests.adapters.notation import mo
 
 from .answers import BODY, HELLO, document, end_of, hello, received
 from .provider import Plan, Provider
@@ -140,6 +143,65 @@ def test_ctrl_c_while_waiting():
     assert ("failed", "aborted", True) == (message.status, message.error.kind, message.run.resumable)
     assert "stopped from the keyboard" == message.error.message
     assert all(body.closed for body in provider.bodies)
+
+
+def test_ctrl_c_while_a_request_is_made():
+    """
+    The request is given up, and does not continue behind the app.
+    """
+    begun, ended = Event(), Event()
+
+    class Silent(Provider):
+        async def answer(self, request):
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+    def press():
+        begun.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with SyncGeminiInteractions("secret-key", http=Silent().http) as client:
+        presser = Thread(target=press)
+        presser.start()
+        with pytest.raises(KeyboardInterrupt):
+            client.status("v1")
+        presser.join()
+
+        assert ended.wait(10)
+
+
+def test_recover_and_wait():
+    """
+    The document is fetched until the run has ended, as by the asynchronous client.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4)], documents=[document(mo("Hel"), status="in_progress"), HELLO])
+
+    with sync_client(provider) as client:
+        run = client.create(BODY, "m")
+        next(run)
+        run.close()
+        list(client.recover(run, wait=True))
+
+    assert ["document"] * 2 == provider.asked[1:]
+
+
+def test_an_answer_that_continues_another_one(monkeypatch):
+    """
+    The paused message is handed on to the asynchronous client.
+    """
+    seen = []
+    with sync_client(Provider(*hello())) as client:
+        create = client._client.create
+        monkeypatch.setattr(
+            client._client, "create", lambda *given, **more: seen.append(more) or create(*given, **more)
+        )
+        paused = message(answer("Hi", message_id="m1"))
+        list(client.create(BODY, "m2", continues=paused))
+
+    assert [{"prior": None, "continues": paused}] == seen
 
 
 def test_status_and_recover():
