@@ -207,6 +207,25 @@ def test_an_exception_with_a_cause():
     assert "ValueError: the provider says: No [hidden]" == error_text(error)
 
 
+def test_an_exception_that_is_raised_while_another_is_handled():
+    """
+    The request of the other one counts, although the app has not named it as the cause.
+    """
+    error = ValueError(f"the provider says: No {KEY}")
+    error.__context__ = refused(httpx2.Request("GET", "https://x", headers={"api-key": KEY}))
+
+    assert "ValueError: the provider says: No [hidden]" == error_text(error)
+
+
+def test_a_text_of_the_limit():
+    """
+    It is whole.
+    """
+    text = "x" * (500 - len("ValueError: "))
+
+    assert f"ValueError: {text}" == error_text(ValueError(text))
+
+
 def test_an_exception_with_attributes_of_its_own():
     """
     Attributes of other forms show nothing and disturb nothing.
