@@ -510,7 +510,8 @@ def test_an_answer_that_has_not_read_the_last_prompts():
     assert ["u1"] == ids(*events, rewind("a1"))
     assert ["u1", "u3", "a1"] == ids(said[0], said[2], late)
     assert ["u1", "u3", "a1"] == ids(*said[:2], rewind("u2"), said[2], late)
-    assert ["u1", "a1", "u2"] == [message.id for message in fold([*said[:2], said[1], late])]
+    again = fold([*said[:2], said[1], late, END, said[2]])
+    assert ["u1", "a1", "u2", "u3"] == [message.id for message in again]
     assert Awaits.MODEL is fold([*said, late, END]).awaits
 
 
