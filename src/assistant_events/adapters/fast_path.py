@@ -393,6 +393,8 @@ class DeltaFastPath:
             return 0, 0, start
         literals, ids, rests = self._match_run(data, start, end)
         texts = self._read_all(literals, _BARE)
+        if ids:
+            del texts[self._add_ids(ids[: len(texts)]) :]
         count, found = len(texts), len(rests)
         if count == found - 1 and rests[-1]:
             end -= len(rests[-1])
@@ -405,7 +407,6 @@ class DeltaFastPath:
                 self.last = data[start:end].removesuffix(after).rpartition(after)[2] + after
             if ids:
                 self.last_id = ids[count - 1]
-                self._ids.update(ids[:count])
             self._append(texts, sink)
         return count, found, end
 
@@ -421,16 +422,21 @@ class DeltaFastPath:
             column = columns[group - 1][:count]
             if column.count(constant) < count:
                 count = next(at for at, each in enumerate(column) if each != constant)
-        ids = columns[known.unique - 1][:count] if known.unique else ()
-        seen = {*ids}
-        if len(seen) < len(ids) or not self._ids.isdisjoint(seen):
-            seen = set[bytes]()
-            for frame_id in ids:
-                if frame_id in self._ids or frame_id in seen:
-                    break
-                seen.add(frame_id)
-            count = len(seen)
-        return literals[:count], ids, rests
+        return literals[:count], columns[known.unique - 1][:count] if known.unique else (), rests
+
+    def _add_ids(self, ids: Sequence[bytes]) -> int:
+        """Add the ids of frames, up to one that came before, and return how many there are."""
+        if self._ids.isdisjoint(ids):
+            size = len(self._ids)
+            self._ids.update(ids)
+            if len(self._ids) == size + len(ids):
+                return len(ids)
+            self._ids.difference_update(ids)  # one of them comes twice
+        for count, frame_id in enumerate(ids):
+            if frame_id in self._ids:
+                return count
+            self._ids.add(frame_id)
+        return len(ids)
 
     def _read_all(self, literals: Sequence[bytes], marks: tuple[bytes, bytes, bytes]) -> list[str]:
         """Parse texts, with *marks* around and between them, up to the first that is empty or not valid."""
