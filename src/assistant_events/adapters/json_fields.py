@@ -32,6 +32,7 @@ part, and a state has no more than `MAX_DEPTH`.
 """
 
 _NOTHING: Fields = {}
+_NO_KEYS = frozenset[str]()
 _OBJECTS = (dict, JsonObject)
 _ARRAYS = (list, tuple)
 
@@ -107,7 +108,7 @@ def without(fields: Fields, own: Collection[str]) -> dict[str, Any]:
 
 def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     """Return the fields that have a value, but for those that are in one of *own*."""
-    hidden = own[0] if len(own) == 1 else frozenset[str]().union(*own)
+    hidden = own[0] if len(own) == 1 else _NO_KEYS.union(*own)
     # Most objects have no others, and a set compares their keys without a loop in Python.
     if isinstance(hidden, frozenset) and hidden.issuperset(fields):
         return {}

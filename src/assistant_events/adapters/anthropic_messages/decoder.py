@@ -325,5 +325,5 @@ class _Block:
     call_id: str | None
     implied: bool  # whether a delta came before its start
     ended: bool = False
-    fields: Fields = attrs.Factory(dict[str, Any])  # of its start
-    pieces: dict[str, list[str]] = attrs.Factory(dict[str, list[str]])  # text by field, of an unknown type
+    fields: Fields = attrs.Factory(dict)  # of its start
+    pieces: dict[str, list[str]] = attrs.Factory(dict)  # text by field, of an unknown type

@@ -312,10 +312,10 @@ class _Block:
     fields: Fields
     """Fields of its start."""
 
-    content: list[Any] = attrs.Factory(list[Any])
+    content: list[Any] = attrs.Factory(list)
     """Content of a result so far, as it came."""  # Any: plain JSON.
 
-    redacted: list[str] = attrs.Factory(list[str])
+    redacted: list[str] = attrs.Factory(list)
     """Redacted content in base64, one for each delta; the first may be that of several."""
 
     kept: int = 0
