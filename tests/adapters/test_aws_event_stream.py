@@ -96,16 +96,51 @@ def test_c14_a_wrong_checksum(at):
 
 def test_a_whole_frame():
     """
-    What is one frame, with lengths and headers that came before, has a payload of its own. Nothing else has.
+    What is one sound frame of an event has a line of its own, whatever came before. Nothing else has.
     """
-    _, framing = fed([DELTA])
-    longer = event("contentBlockDelta", b'{"contentBlockIndex":0,"delta":{"text":"a"},"p":"abc"}')
-    other = event("contentBlockOther", b'{"contentBlockIndex":0,"delta":{"text":"a"},"p":"ab"}')
-    others = [other, b"", DELTA[:-1], DELTA + b"\0", DELTA + DELTA, longer, END, event("contentBlockDelta", b"")]
+    others = [b"", DELTA[:11], DELTA[:-1], DELTA + b"\0", DELTA + DELTA, event("contentBlockDelta", b""), frame(b"{}")]
     damaged = [DELTA[:at] + bytes([DELTA[at] ^ 1]) + DELTA[at + 1 :] for at in range(len(DELTA))]
 
-    assert PAYLOADS[0] + b"\n" == framing.whole(DELTA)
-    assert {None} == {framing.whole(each) for each in others + damaged}
+    for before in ([], [DELTA], [END]):
+        assert [each + b"\n" for each in PAYLOADS] == [fed(before)[1].whole(each) for each in (DELTA, END)]
+        assert {None} == {fed(before)[1].whole(each) for each in others + damaged}
+
+
+def test_payloads_in_lines():
+    """
+    However the bytes are cut, each payload is one line. A line end inside of a document is a CR, which is a space, too.
+    """
+    spaced = event("metadata", b'{\n"usage":{}\r\n}')
+    bare = [frame(each) for each in (b"[1,\n2]", b"[DONE]")]
+    body = b"".join([DELTA, DELTA, spaced, END, *bare, DELTA, event("a", b"")])
+    lines = [PAYLOADS[0], PAYLOADS[0], b'{"metadata":{\r"usage":{}\r\r}}', PAYLOADS[1], b"[1,\r2]", b"[DONE]"]
+    written = b"".join(each + b"\n" for each in [*lines, PAYLOADS[0], b'{"a":{}}'])
+
+    for size in range(1, len(body) + 1):
+        framing = AwsEventStream()
+        assert written == b"".join(framing.lines(body[at : at + size]) for at in range(0, len(body), size))
+    assert lines[2] + b"\n" == AwsEventStream().lines(spaced)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_documents_with_line_ends(fast):
+    """
+    A payload that is written in several lines is one event, in whatever pieces it comes.
+    """
+    started = event("messageStart", b'{\n  "role": "assistant"\n}\n')
+    deltas = [
+        event("contentBlockDelta", b'{\n"contentBlockIndex":0,"delta":{\n"text":"%b"}}' % each)
+        for each in b"abcdef".hex(" ").encode().split()
+    ]
+    body = b"".join([started, *deltas])
+
+    for size in (1, 7, len(deltas[0]), len(body)):
+        decoder = load_dialect("bedrock-converse").decoder("m1")
+        decoder.fast = fast
+        found = [each for at in range(0, len(body), size) for each in decoder.feed(body[at : at + size])]
+
+        assert "616263646566" == "".join(each.delta for each in found if each.type == "text.delta")
+        assert [] == decoder.notes
 
 
 def test_where_a_frame_begins():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from binascii import crc32
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from struct import Struct
 from typing import Any, Final, TypeAlias
 
@@ -40,18 +40,25 @@ _MAX_KNOWN: Final = 1 << 10
 _MAX_HEADERS: Final = 1 << 10
 """Length up to which the headers of a frame are remembered."""
 
+_PADDING: Final = bytes(_MAX_HEADERS)
+"""Bytes behind the last frame, where what reads it finds the start of the next."""
+
 _EVENT, _EXCEPTION, _ERROR = "event", "exception", "error"
 _CHUNK = "chunk"
 """Type of an event with another event in base64."""
 
 
-_Start: TypeAlias = tuple[int, int, int, dict[str, str], bytes | None]
+_Start: TypeAlias = tuple[int, int, int, dict[str, str], bytes, Callable[[bytes, int], tuple[Any, ...]]]
 """
 What is known of a frame by its start, the bytes before its payload.
 
 Length of the frame and of the start, the CRC-32 so far, the headers, and what is written before the payload of an event
-with these; `None` where that takes more. No `NamedTuple`: CPython takes over twice the time to unpack one.
+with these; nothing where that takes more. At last what reads the payload, its checksum, and as many bytes of the next
+frame as its start has if its headers are the same. No `NamedTuple`: CPython takes over twice the time to unpack one.
 """
+
+_Run: TypeAlias = tuple[bytes, list[bytes]]
+"""Payloads that follow each other, and what is written before each of them; nothing where they are whole objects."""
 
 
 class AwsEventStream:
@@ -84,46 +91,44 @@ class AwsEventStream:
         self._payload_at = _PRELUDE.size
         """Length of the start of the last frame."""
 
-        self._known: dict[bytes, tuple[dict[str, str], bytes | None]] = {}
+        self._known: dict[bytes, tuple[dict[str, str], bytes]] = {}
         """The headers that were read: a stream has those of a few types of events."""
 
     def feed(self, data: bytes) -> list[bytes]:
         """Feed bytes and return the payloads that are complete."""
-        if self.too_long or self.damaged:
-            return []
-        if self._pending:
-            self._pending.append(data)
-            self._held += len(data)
-            if self._held < self._missing:
-                return []
-            data = b"".join(self._pending)
-        payloads: list[bytes] = []
-        rest = self._cut(data, payloads)
-        is_open = not self.too_long and not self.damaged
-        self._pending = [data[rest:] if rest else data] if is_open and rest < len(data) else []
-        self._held = len(data) - rest
-        self.idle = is_open and not self._held
-        return payloads
-
-    def next(self, data: bytes, at: int) -> None:
-        """Return `None`: `feed` takes what has come at once."""
+        return [before + each + b"}" if before else each for before, run in self._runs(data) for each in run]
 
     def whole(self, data: bytes) -> bytes | None:
-        """Return the payload of one frame that starts as one before, and a line end."""
-        known = self._starts.get(data[: self._payload_at])
+        """Return the payload of one frame of an event, and a line end."""
+        known = self._starts.get(data[: self._payload_at]) or self._read_start(data, 0, len(data))
         if known is None:
             return None
-        length, payload_at, checksum, _, before = known
+        length, payload_at, checksum, _, before, _ = known
         end = length - _CHECKSUM.size
         payload = data[payload_at:end]
         if (
             length != len(data)
             or not payload
-            or before is None
+            or not before
             or crc32(payload, checksum) != _CHECKSUM.unpack_from(data, end)[0]
         ):
             return None
         return before + payload + b"}\n"
+
+    def lines(self, data: bytes) -> bytes:
+        """Feed bytes and return the payloads that are complete as lines; line ends inside of them become CR."""
+        alone = self.whole(data) if self.idle else None
+        if alone is not None and alone.count(b"\n") == 1:
+            return alone
+        runs = self._runs(data)
+        written = _in_lines(runs)
+        if written.count(b"\n") > sum([len(run) for _, run in runs]):
+            # Between the values of a JSON document both are spaces, and inside of strings both are errors.
+            written = _in_lines([(before, [each.replace(b"\n", b"\r") for each in run]) for before, run in runs])
+        return written
+
+    def next(self, data: bytes, at: int) -> None:
+        """Return `None`: `feed` takes what has come at once."""
 
     def release(self, most: int) -> bytes:
         """Return nothing: frames have a length."""
@@ -147,43 +152,67 @@ class AwsEventStream:
         headers, inner = _taken_apart(payload)
         return _frame({**headers, ":content-type": "application/json"}, payload_bytes(inner))
 
-    def _cut(self, data: bytes, payloads: list[bytes]) -> int:
+    def _runs(self, data: bytes) -> list[_Run]:
+        """Feed bytes and return the payloads that are complete."""
+        if self.too_long or self.damaged:
+            self.idle = False
+            return []
+        if self._pending:
+            self._pending.append(data)
+            self._held += len(data)
+            if self._held < self._missing:
+                return []
+            data = b"".join(self._pending)
+        runs: list[_Run] = []
+        rest = self._cut(data, runs)
+        is_open = not self.too_long and not self.damaged
+        self._pending = [data[rest:] if rest else data] if is_open and rest < len(data) else []
+        self._held = len(data) - rest
+        self.idle = is_open and not self._held
+        return runs
+
+    def _cut(self, data: bytes, runs: list[_Run]) -> int:
         """Append the payloads of whole frames, up to one that is damaged, and return where the rest begins."""
-        known_start, checksum_at = self._starts.get, _CHECKSUM.unpack_from
-        begin, size, foot, shortest, payload_at = 0, len(data), _CHECKSUM.size, _PRELUDE.size, self._payload_at
+        payloads: list[bytes] = []
+        of_run: bytes | None = None
+        begin, size, shortest, known_start = 0, len(data), _PRELUDE.size, self._starts.get
+        start = data[: self._payload_at]
+        data += _PADDING
         self._missing = shortest
         while size - begin >= shortest:
-            known = known_start(data[begin : begin + payload_at]) or self._read_start(data, begin)
+            known = known_start(start) or self._read_start(data, begin, size)
             if known is None:
                 break
-            length, payload_at, checksum, headers, before = known
+            length, payload_at, checksum, headers, before, read = known
             end = begin + length
             if end > size:
                 self._missing = length
                 break
-            payload = data[begin + payload_at : end - foot]
-            if crc32(payload, checksum) != checksum_at(data, end - foot)[0]:
+            payload, expected, start = read(data, begin + payload_at)
+            if crc32(payload, checksum) != expected:
                 self.damaged = True
                 break
-            if before is None:
-                payloads.append(_with_type(headers, payload))
-            else:
-                payloads.append(before + (payload or b"{}") + b"}")
+            if before is not of_run:
+                of_run, payloads = before, []
+                runs.append((before, payloads))
+            payloads.append((payload or b"{}") if before else _with_type(headers, payload))
             begin = end
         return begin
 
-    def _read_start(self, data: bytes, begin: int) -> _Start | None:
-        """Read the start of a frame; `None` when it is not whole, or the frame is not read."""
-        length, size, checksum = _PRELUDE.unpack_from(data, begin)
+    def _read_start(self, data: bytes, begin: int, size: int) -> _Start | None:
+        """Read the start of a frame; `None` when the first *size* bytes do not have all of it, or it is not read."""
+        if size - begin < _PRELUDE.size:
+            return None
+        length, headers_size, checksum = _PRELUDE.unpack_from(data, begin)
         prelude_sum = crc32(data[begin : begin + _LENGTHS.size])
-        self.damaged = prelude_sum != checksum or length < size + _OVERHEAD
+        self.damaged = prelude_sum != checksum or length < headers_size + _OVERHEAD
         self.too_long = not self.damaged and length > self._max
         if self.damaged or self.too_long:
             return None
-        if begin + length > len(data):
+        if begin + length > size:
             self._missing = length
             return None
-        payload_at = _PRELUDE.size + size
+        payload_at = _PRELUDE.size + headers_size
         start = data[begin : begin + payload_at]
         known = self._starts.get(start)
         if known is None:
@@ -191,7 +220,8 @@ class AwsEventStream:
             if read is None:
                 self.damaged = True
                 return None
-            known = length, payload_at, crc32(start), *read
+            form = f"!{length - payload_at - _CHECKSUM.size}sI{min(payload_at, _MAX_HEADERS)}s"
+            known = length, payload_at, crc32(start), *read, Struct(form).unpack_from
             if payload_at < _MAX_HEADERS:
                 if len(self._starts) >= _MAX_KNOWN:
                     self._starts.clear()
@@ -199,7 +229,7 @@ class AwsEventStream:
         self._payload_at = payload_at
         return known
 
-    def _read_headers(self, headers: bytes) -> tuple[dict[str, str], bytes | None] | None:
+    def _read_headers(self, headers: bytes) -> tuple[dict[str, str], bytes] | None:
         """Return headers, and what is written before the payload; `None` when they cannot be read."""
         known = self._known.get(headers)
         if known is None:
@@ -258,16 +288,25 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
         at += size
 
 
+def _in_lines(runs: list[_Run]) -> bytes:
+    """Return payloads as objects, each with a line end."""
+    written: list[bytes] = []
+    for before, run in runs:
+        after = b"}\n" if before else b"\n"
+        written += before, (after + before).join(run), after
+    return b"".join(written)
+
+
 def _type(headers: Mapping[str, str]) -> str | None:
     is_exception = headers.get(":message-type") == _EXCEPTION
     return headers.get(":exception-type" if is_exception else ":event-type")
 
 
-def _before(headers: Mapping[str, str]) -> bytes | None:
-    """Return the start of the object with the type of an event; `None` where more is done with the payload."""
+def _before(headers: Mapping[str, str]) -> bytes:
+    """Return the start of the object with the type of an event; nothing where more is done with the payload."""
     name = _type(headers)
     is_special = headers.get(":message-type") == _ERROR or name in (None, _CHUNK)
-    return None if is_special else b"{%b:" % write_json(name)
+    return b"" if is_special else b"{%b:" % write_json(name)
 
 
 def _with_type(headers: Mapping[str, str], payload: bytes) -> bytes:

@@ -204,7 +204,7 @@ class DecoderBase(FrameReader):
         if self.closed:
             return []
         if not self.terminal:
-            self.on_payloads(self._framing.close())
+            self._close_framing()
         self.closed = True
         if not self.terminal:
             is_cut = self._framing.checksums and not self._framing.idle  # within a frame whose length is known
@@ -224,7 +224,7 @@ class DecoderBase(FrameReader):
         if self.closed:
             raise LocalProtocolError("the decoder is closed, it cannot rejoin; make a new one with prior")
         if not self.terminal:
-            self._framing = self._make_framing()
+            self._open_framing()
             self.replay_begins()
 
     @final
@@ -240,7 +240,7 @@ class DecoderBase(FrameReader):
         """
         if self.closed:
             raise LocalProtocolError("the decoder is closed, it cannot go on; make a new one with prior")
-        self._framing = self._make_framing()
+        self._open_framing()
         self._leave_fast_path()
 
     @classmethod

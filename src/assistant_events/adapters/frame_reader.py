@@ -9,10 +9,11 @@ The half of `DecoderBase` that knows frames. The other half knows steps.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from functools import partial
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, cast, final
 
 import attrs
 
@@ -25,7 +26,7 @@ from assistant_events.adapters.frame_templates import (
     Learned,
     Path,
 )
-from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
+from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, BinaryFraming, Framing, JsonLines, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.event_lists import DeltaRun, EventList
@@ -96,7 +97,7 @@ class FrameReader(ABC):
 
         self._sink: list[Event] = []
         self._runs: list[DeltaRun] = []
-        self._framing = self._make_framing()
+        self._open_framing()
 
     @final
     def feed(self, data: bytes) -> list[Event]:
@@ -108,10 +109,10 @@ class FrameReader(ABC):
 
             TypeError: For anything but bytes.
         """
-        ready = self._ready
+        ready, binary = self._ready, self._binary
         if ready is not None and data.__class__ is bytes and len(data) <= self._piece:
             # Most chunks of a live stream are one frame that continues what is open.
-            frame = data if ready.framed else self._framing.whole(data)
+            frame = data if binary is None else binary.whole(data)
             event = None if frame is None else ready.take(frame)
             if event is not None:
                 return [event]
@@ -121,10 +122,12 @@ class FrameReader(ABC):
             return []
         for start in range(0, len(data), self._piece):
             if not self.terminal:
-                self._feed_piece(data[start : start + self._piece])
+                piece = data[start : start + self._piece]
+                self._feed_piece(piece if binary is None else binary.lines(piece))
+        self._check_framing()
         fast = self._fast_path
-        is_ready = fast is not None and fast.is_open and self._framing.idle and not self.terminal
-        self._ready = fast if is_ready else None
+        is_ready = fast is not None and fast.is_open and fast.framed and not self.terminal
+        self._ready = fast if is_ready and self._framing.idle else None
         return self._taken()
 
     @property
@@ -170,10 +173,6 @@ class FrameReader(ABC):
             if self.terminal:
                 return
             at += 1
-        if self._framing.too_long:
-            self._refuse_frame("long-frame", f"a frame is longer than {self.max_frame_bytes} bytes")
-        elif self._framing.damaged:
-            self._refuse_frame("damaged-frame", "the checksum of a frame is wrong", retryable=True)
 
     def offer_fast_path(
         self,
@@ -254,7 +253,7 @@ class FrameReader(ABC):
                 # Bytes that are not UTF-8 become U+FFFD, as the standard of server-sent events has it.
                 event = read_json(payload.decode("utf-8", "replace"), max_depth=FRAME_DEPTH)
             except JsonError as error:
-                fields = error_of_body(payload) if self._framing.name(payload) == "error" else {}
+                fields = error_of_body(payload) if self._text_framing.name(payload) == "error" else {}
                 if fields:  # gateways write them in plain text
                     self.on_parsed({"error": fields}, payload)
                 else:
@@ -277,7 +276,7 @@ class FrameReader(ABC):
     def frame_name(self) -> str | None:
         """Return the name beside the current frame, for wires whose documents do not have their type."""
         self._name_read = True
-        return None if self.payload is None else self._framing.name(self.payload)
+        return None if self.payload is None else self._text_framing.name(self.payload)
 
     # -- inside
 
@@ -291,7 +290,7 @@ class FrameReader(ABC):
 
     def _feed_piece(self, data: bytes) -> None:  # noqa: C901 - a call for each frame would be felt
         """Take bytes frame by frame: runs of those that continue what is open need no framing."""
-        framing, sink = self._framing, self._sink
+        framing, sink = self._text_framing, self._sink
         separator = framing.separator if self.fast else b""
         if not separator or separator not in data:
             self.on_payloads(framing.feed(data))
@@ -343,7 +342,7 @@ class FrameReader(ABC):
             self._break(failure)
 
     def _learn_frame(self, payload: bytes, event: Fields, path: Path) -> Learned:
-        around = self._framing.around(payload, self.frame_name() if self._name_read else None)
+        around = self._text_framing.around(payload, self.frame_name() if self._name_read else None)
         if around is None and self._name_read:
             return None, True
         return FrameTemplate.learn(payload, event, path, self.delta_frames, around), self._name_read
@@ -356,14 +355,30 @@ class FrameReader(ABC):
             self._runs.clear()
         return events
 
+    def _check_framing(self) -> None:
+        """Refuse a frame that is too long or damaged, after those before it were read."""
+        if self.terminal:
+            return
+        if self._framing.too_long:
+            self._refuse_frame("long-frame", f"a frame is longer than {self.max_frame_bytes} bytes")
+        elif self._framing.damaged:
+            self._refuse_frame("damaged-frame", "the checksum of a frame is wrong", retryable=True)
+
     def _refuse_frame(self, code: str, reason: str, *, retryable: bool | None = None) -> None:
         """Give up the answer: after a frame that cannot be read, nothing is known to be whole."""
         self.note(code, reason)
         self._give_up(ErrorInfo(kind=ErrorKind.PROTOCOL, message=reason, retryable=retryable))
         self.terminal = True
 
-    def _make_framing(self) -> Framing:
-        return self.framing(self.max_frame_bytes)
+    def _open_framing(self) -> None:
+        self._framing = self.framing(self.max_frame_bytes)
+        self._binary = cast("BinaryFraming", self._framing) if hasattr(self._framing, "lines") else None
+        # The lines of binary frames are as long as these, which have a limit.
+        self._text_framing = self._framing if self._binary is None else JsonLines(sys.maxsize)
+
+    def _close_framing(self) -> None:
+        self.on_payloads(self._framing.close())
+        self._check_framing()
 
     def _checked(self, data: object) -> bytes:
         if self.closed:

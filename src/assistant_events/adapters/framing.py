@@ -99,15 +99,6 @@ class Framing(Protocol):
         """
         ...
 
-    def whole(self, data: bytes) -> bytes | None:
-        """
-        Return the payload of *data* as a line when it is one frame like those before, sound and whole.
-
-        It is called while the framing is `idle`, and nothing changes. `None` is always correct. Where `around` knows
-        the bytes, they are what is looked for.
-        """
-        ...
-
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
         """
         Return the bytes before and after a payload of the last `feed` in its frame; `None` when they are not usual.
@@ -134,6 +125,22 @@ class Framing(Protocol):
     @staticmethod
     def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
         """Return the bytes of a frame: of JSON, or of a mark such as `[DONE]`."""
+        ...
+
+
+class BinaryFraming(Framing, Protocol):
+    """Interface of framings whose frames are no text. A decoder reads their payloads as lines."""
+
+    def whole(self, data: bytes) -> bytes | None:
+        """
+        Return the payload of *data* as a line when it is one frame like those before, sound and whole.
+
+        It is called while the framing is `idle`, and nothing changes. `None` is always correct.
+        """
+        ...
+
+    def lines(self, data: bytes) -> bytes:
+        """Feed bytes, in place of `feed`, and return the payloads that are complete as lines with their ends."""
         ...
 
 
@@ -268,9 +275,6 @@ class Sse:
         self._hold(b"")
         self.idle = not self.too_long
         return held
-
-    def whole(self, data: bytes) -> None:
-        """Return `None`: the bytes around a payload are known."""
 
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
         """Return the `event` and `data` fields before a payload of the last `feed`, and the blank line after it."""
@@ -478,9 +482,6 @@ class JsonLines:
         line = data[at:end].strip() if end >= 0 else b""
         return (line, end + 1) if line else None
 
-    def whole(self, data: bytes) -> None:
-        """Return `None`: the bytes around a line are known."""
-
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes]:
         """Return what comes before and after a line."""
         return b"", b"\n"
@@ -566,9 +567,6 @@ class JsonArray:
         return b""
 
     def next(self, data: bytes, at: int) -> None:
-        """Return `None`: it is what `feed` looks for."""
-
-    def whole(self, data: bytes) -> None:
         """Return `None`: it is what `feed` looks for."""
 
     def close(self) -> list[bytes]:
