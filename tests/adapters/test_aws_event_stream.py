@@ -155,6 +155,12 @@ def test_where_a_frame_begins():
         found.append(framing.idle)
     assert [True, False, True, True, False, True, False] == found
 
+    _, framing = fed([DELTA])
+    assert b"" == framing.lines(DELTA[:-1] + b"x")
+    assert not framing.idle
+    assert b"" == framing.lines(DELTA)
+    assert not framing.idle
+
 
 def test_frames_that_come_one_by_one():
     """
@@ -204,6 +210,15 @@ def test_headers_of_other_types():
     payloads, _ = fed([frame(b"{}", *others, header(":event-type", "messageStart"))])
 
     assert [b'{"messageStart":{}}'] == payloads
+
+
+def test_long_headers():
+    """
+    Headers have any length, and what follows them is read, too.
+    """
+    long = frame(b"{}", header(":event-type", "a"), header("more", "x" * 5_000))
+
+    assert [b'{"a":{}}', b'{"a":{}}', PAYLOADS[1], b'{"a":{}}'] == fed([long + long + END + long])[0]
 
 
 def test_exceptions_and_errors():
