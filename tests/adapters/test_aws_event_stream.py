@@ -160,6 +160,9 @@ def test_where_a_frame_begins():
     assert not framing.idle
     assert b"" == framing.lines(DELTA)
     assert not framing.idle
+    _, framing = fed([DELTA])
+    assert b"" == framing.lines(b"x" + DELTA[1:])
+    assert not framing.idle
 
 
 def test_frames_that_come_one_by_one():
@@ -267,6 +270,26 @@ def test_a_frame_that_is_too_long():
     assert framing.too_long
     assert not framing.damaged
     assert [] == framing.feed(DELTA[12:])
+
+
+class ShortFrames(type(load_dialect("bedrock-converse").decoder("m1"))):
+    """
+    Takes only short frames.
+    """
+
+    max_frame_bytes = 300
+
+
+def test_a_document_that_is_longer_than_its_frame():
+    """
+    The length of a frame is limited, and not what is written of it as JSON.
+    """
+    decoder = ShortFrames("m1")
+    message = "\x01" * 100
+    decoder.feed(event("messageStart", b'{"role":"assistant"}'))
+    decoder.feed(AwsEventStream.frame(None, {"error": {"code": "c", "message": message}}))
+
+    assert message == decoder.error.message
 
 
 WRITTEN = {

@@ -116,6 +116,18 @@ def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
     assert ["run"] * COUNT == taken
 
 
+def test_a_payload_without_its_frame():
+    """
+    Where the lines around a payload are unusual, one without any is no frame, though a frame is expected.
+    """
+    made = decoder()
+    for each in (C(), S(0, mo()), *[D(0, text("word"))] * COUNT):
+        made.feed(b"retry: 1\n" + frame(each))
+
+    assert [] == made.feed(write_json(D(0, text("word"))) + b"\n")
+    assert [] == made.feed(b"\n\n")
+
+
 def with_known_text():
     """
     Return a decoder that has learned the template of texts.

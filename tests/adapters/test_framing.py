@@ -585,6 +585,18 @@ def test_a_frame_that_is_too_long_fails_the_step(made, piece):
     assert [] == reader.close()
 
 
+def test_a_frame_without_its_end_may_not_be_too_long_either():
+    """
+    It is counted when the body ends.
+    """
+    for made in (Short, ShortAndPlain):
+        reader = made("m")
+        reader.feed(stream(C(), S(0, mo())) + b"data: " + b" " * 400 + b"{}")
+        reader.close()
+
+        assert "a frame is longer than 400 bytes" == reader.error.message
+
+
 def test_frames_of_single_pieces_may_not_be_too_long_either():
     """
     A frame that comes alone is counted as well.
