@@ -280,11 +280,13 @@ class ShortFrames(type(load_dialect("bedrock-converse").decoder("m1"))):
     max_frame_bytes = 300
 
 
-def test_a_document_that_is_longer_than_its_frame():
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_document_that_is_longer_than_its_frame(fast):
     """
     The length of a frame is limited, and not what is written of it as JSON.
     """
     decoder = ShortFrames("m1")
+    decoder.fast = fast
     message = "\x01" * 100
     decoder.feed(event("messageStart", b'{"role":"assistant"}'))
     decoder.feed(AwsEventStream.frame(None, {"error": {"code": "c", "message": message}}))

@@ -118,7 +118,7 @@ def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
 
 def test_a_payload_without_its_frame():
     """
-    Where the lines around a payload are unusual, one without any is no frame, though a frame is expected.
+    Where the lines around a payload are unusual, one without any is ignored, though a frame is expected.
     """
     made = decoder()
     for each in (C(), S(0, mo()), *[D(0, text("word"))] * COUNT):

@@ -116,7 +116,7 @@ class AwsEventStream:
         return before + payload + b"}\n"
 
     def lines(self, data: bytes) -> bytes:
-        """Feed bytes and return the payloads that are complete as lines; line ends inside of them become CR."""
+        """Feed bytes and return the complete payloads as lines; line ends inside of them become CR."""
         alone = self.whole(data) if self.idle else None
         if alone is not None and alone.count(b"\n") == 1:
             return alone
@@ -200,7 +200,7 @@ class AwsEventStream:
         return begin
 
     def _read_start(self, data: bytes, begin: int, size: int) -> _Start | None:
-        """Read the start of a frame; `None` when the first *size* bytes do not have all of it, or it is not read."""
+        """Read the start of a frame; `None` when *data*, up to *size*, lacks some of it, or it is not to be used."""
         if size - begin < _PRELUDE.size:
             return None
         length, headers_size, checksum = _PRELUDE.unpack_from(data, begin)

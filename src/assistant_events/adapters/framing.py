@@ -129,7 +129,7 @@ class Framing(Protocol):
 
 
 class BinaryFraming(Framing, Protocol):
-    """Interface of framings whose frames are no text. A decoder reads their payloads as lines."""
+    """Interface of framings of binary frames. A decoder reads their payloads as lines."""
 
     def whole(self, data: bytes) -> bytes | None:
         """
@@ -140,7 +140,7 @@ class BinaryFraming(Framing, Protocol):
         ...
 
     def lines(self, data: bytes) -> bytes:
-        """Feed bytes, in place of `feed`, and return the payloads that are complete as lines with their ends."""
+        """Feed bytes, in place of `feed`, and return the complete payloads as lines with their ends."""
         ...
 
 
