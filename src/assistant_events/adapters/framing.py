@@ -217,7 +217,9 @@ class Sse:
         pending = self._pending
         if not pending and data[-2:] == b"\n\n":
             return self._split(data)
-        if b"\n\n" not in data and not (pending and data[0] == 10 and self._ends_line):
+        # To find one byte takes a tenth of the time.
+        has_end = b"\n" in data and b"\n\n" in data
+        if not has_end and not (pending and data[0] == 10 and self._ends_line):
             pending.append(data)
             self._held += len(data)
             self._ends_line = data[-1] == 10
@@ -359,7 +361,8 @@ class Sse:
         ends = block.count(b"\n")
         if ends == lines:
             at = block.find(b"\n") + 1 if lines == 3 else 0
-            return [block[at + 5 : -2].removeprefix(b" ")] if block.startswith(b"data:", at) else None
+            space = 1 if block.startswith(b" ", at + 5) else 0
+            return [block[at + 5 + space : -2]] if block.startswith(b"data:", at) else None
         found = pattern.findall(block)
         return found if ends == lines * len(found) and block.count(separator) == len(found) - 1 else None
 
