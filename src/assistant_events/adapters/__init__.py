@@ -13,13 +13,14 @@ from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.framing import Framing, JsonArray, JsonLines, Sse
+from assistant_events.adapters.framing import BinaryFraming, Framing, JsonArray, JsonLines, Sse
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.usage import UsageTable
 
 __all__ = [
     "AwsChunkStream",
     "AwsEventStream",
+    "BinaryFraming",
     "DecoderBase",
     "DecoderOptions",
     "DeltaFrames",
