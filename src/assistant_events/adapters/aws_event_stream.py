@@ -14,6 +14,7 @@ from __future__ import annotations
 from base64 import b64encode
 from binascii import crc32
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, TypeAlias
 
@@ -57,6 +58,11 @@ with these; nothing where that takes more. At last what reads the payload, its c
 frame as its start has if its headers are the same. No `NamedTuple`: CPython takes over twice the time to unpack one.
 """
 
+_STARTS: Final[dict[bytes, _Start]] = {}
+"""
+The starts of frames that were read, in any stream: most frames have one of a few hundred lengths, and the same headers.
+"""
+
 _Run: TypeAlias = tuple[bytes, list[bytes]]
 """Payloads that follow each other, and what is written before each of them; nothing where they are whole objects."""
 
@@ -85,14 +91,11 @@ class AwsEventStream:
         self._missing = 0
         """How many bytes have to come until more is known: a prelude, or the rest of a frame."""
 
-        self._starts: dict[bytes, _Start] = {}
-        """The starts of frames that were read: most frames have one of a few hundred lengths, and the same headers."""
+        self._starts = _STARTS if max_frame_bytes == MAX_FRAME_BYTES else {}
+        """The starts of frames that were read, none of which is too long."""
 
         self._payload_at = _PRELUDE.size
         """Length of the start of the last frame."""
-
-        self._known: dict[bytes, tuple[dict[str, str], bytes]] = {}
-        """The headers that were read: a stream has those of a few types of events."""
 
     def feed(self, data: bytes) -> list[bytes]:
         """Feed bytes and return the payloads that are complete."""
@@ -106,12 +109,7 @@ class AwsEventStream:
         length, payload_at, checksum, _, before, _ = known
         end = length - _CHECKSUM.size
         payload = data[payload_at:end]
-        if (
-            length != len(data)
-            or not payload
-            or not before
-            or crc32(payload, checksum) != _CHECKSUM.unpack_from(data, end)[0]
-        ):
+        if length != len(data) or not before or crc32(payload, checksum) != _CHECKSUM.unpack_from(data, end)[0]:
             return None
         return before + payload + b"}\n"
 
@@ -174,12 +172,12 @@ class AwsEventStream:
     def _cut(self, data: bytes, runs: list[_Run]) -> int:
         """Append the payloads of whole frames, up to one that is damaged, and return where the rest begins."""
         payloads: list[bytes] = []
-        of_run: bytes | None = None
-        begin, size, shortest, known_start = 0, len(data), _PRELUDE.size, self._starts.get
-        start = data[: self._payload_at]
+        append, of_run = payloads.append, None
+        known_start, start = self._starts.get, data[: self._payload_at]
+        begin, size, last = 0, len(data), len(data) - _PRELUDE.size
         data += _PADDING
-        self._missing = shortest
-        while size - begin >= shortest:
+        self._missing = _PRELUDE.size
+        while begin <= last:
             known = known_start(start) or self._read_start(data, begin, size)
             if known is None:
                 break
@@ -194,8 +192,9 @@ class AwsEventStream:
                 break
             if before is not of_run:
                 of_run, payloads = before, []
+                append = payloads.append
                 runs.append((before, payloads))
-            payloads.append((payload or b"{}") if before else _with_type(headers, payload))
+            append(payload if before else _with_type(headers, payload))
             begin = end
         return begin
 
@@ -216,30 +215,20 @@ class AwsEventStream:
         start = data[begin : begin + payload_at]
         known = self._starts.get(start)
         if known is None:
-            read = self._read_headers(start[_PRELUDE.size :])
-            if read is None:
+            read = _read_headers if payload_at < _MAX_HEADERS else _read_headers.__wrapped__
+            try:
+                headers, before = read(start[_PRELUDE.size :])
+            except (KeyError, IndexError, UnicodeDecodeError):
                 self.damaged = True
                 return None
-            form = f"!{length - payload_at - _CHECKSUM.size}sI{min(payload_at, _MAX_HEADERS)}s"
-            known = length, payload_at, crc32(start), *read, Struct(form).unpack_from
+            payload_size = length - payload_at - _CHECKSUM.size
+            reader = Struct(f"!{payload_size}sI{min(payload_at, _MAX_HEADERS)}s")
+            known = length, payload_at, crc32(start), headers, before if payload_size else b"", reader.unpack_from
             if payload_at < _MAX_HEADERS:
                 if len(self._starts) >= _MAX_KNOWN:
                     self._starts.clear()
                 self._starts[start] = known
         self._payload_at = payload_at
-        return known
-
-    def _read_headers(self, headers: bytes) -> tuple[dict[str, str], bytes] | None:
-        """Return headers, and what is written before the payload; `None` when they cannot be read."""
-        known = self._known.get(headers)
-        if known is None:
-            try:
-                read = dict(_headers(headers))
-            except (KeyError, IndexError, UnicodeDecodeError):
-                return None
-            known = read, _before(read)
-            if len(headers) < _MAX_HEADERS and len(self._known) < _MAX_KNOWN:
-                self._known[headers] = known
         return known
 
 
@@ -302,21 +291,24 @@ def _type(headers: Mapping[str, str]) -> str | None:
     return headers.get(":exception-type" if is_exception else ":event-type")
 
 
-def _before(headers: Mapping[str, str]) -> bytes:
-    """Return the start of the object with the type of an event; nothing where more is done with the payload."""
+@lru_cache(_MAX_KNOWN)
+def _read_headers(data: bytes) -> tuple[dict[str, str], bytes]:
+    """Return headers, and the start of the object with the type of an event where the payload is the rest of it."""
+    headers = dict(_headers(data))
     name = _type(headers)
     is_special = headers.get(":message-type") == _ERROR or name in (None, _CHUNK)
-    return b"" if is_special else b"{%b:" % write_json(name)
+    return headers, b"" if is_special else b"{%b:" % write_json(name)
 
 
 def _with_type(headers: Mapping[str, str], payload: bytes) -> bytes:
-    """Return the payload of an error, of a frame without a type, or of a chunk, as the object with its type."""
+    """Return the object with the type of a frame, which is an error, has no payload, no type, or is a chunk."""
     if headers.get(":message-type") == _ERROR:
         found = {"code": headers.get(":error-code"), "message": headers.get(":error-message")}
         return write_json({"error": {key: value for key, value in found.items() if value is not None}})
-    if _type(headers) is None:
+    name = _type(headers)
+    if name is None:
         return payload
-    return _inside(payload) or b'{"chunk":%b}' % (payload or b"{}")
+    return (_inside(payload) if name == _CHUNK else None) or b"{%b:%b}" % (write_json(name), payload or b"{}")
 
 
 def _inside(payload: bytes) -> bytes | None:
