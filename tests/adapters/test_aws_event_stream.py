@@ -4,6 +4,7 @@ The binary event stream of AWS: case 14 of the Converse reference, and the frami
 
 import itertools
 import json
+import tracemalloc
 from base64 import b64encode
 from binascii import crc32
 from struct import pack
@@ -270,6 +271,34 @@ def test_a_frame_that_is_too_long():
     assert framing.too_long
     assert not framing.damaged
     assert [] == framing.feed(DELTA[12:])
+
+
+def test_the_length_that_a_frame_may_have_is_that_of_its_stream():
+    """
+    It may have been read in another stream, where it was not too long.
+    """
+    short, long = event("other", b"{}"), event("other", b'{"a":1}')
+
+    assert not fed([short + long])[1].too_long
+    assert fed([short + long], max_frame_bytes=len(long) - 1)[1].too_long
+    assert not fed([short + long], max_frame_bytes=len(long))[1].too_long
+
+
+@pytest.mark.parametrize(("count", "size", "most"), [(5_000, 900, 5 << 20), (400, 50_000, 1 << 20)])
+def test_memory_of_headers(count, size, most):
+    """
+    What is remembered of headers has a bound, also where each frame has others.
+    """
+    framing = AwsEventStream()
+    tracemalloc.start()
+    try:
+        for number in range(count):
+            framing.feed(frame(b"{}", header(":event-type", "a"), header("more", f"{number:0{size}}")))
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert kept < most
 
 
 class ShortFrames(type(load_dialect("bedrock-converse").decoder("m1"))):
