@@ -336,20 +336,17 @@ class DeltaFastPath:
 
     def _read_varied(self, frame: bytes) -> str | None:
         """Return the text of a frame that varies in more."""
-        known = self._pattern or self._bind()
-        found = known.pattern.fullmatch(frame)
-        if found is None or (literal := found[known.text]) is None:
+        pattern, text, unique, counts, groups, expected = self._pattern or self._bind()
+        found = pattern.fullmatch(frame)
+        if found is None or found.group(*groups) != expected:
             return None
-        for group, constant in known.constants.items():
-            if found[group] != constant:
-                return None
-        frame_id = found[known.unique] if known.unique else b""
-        if frame_id in self._ids:
+        frame_id = found[unique] if unique else b""
+        if frame_id and frame_id in self._ids:
             return None
-        delta = self._read(literal)
+        delta = self._read(found[text])
         if delta:
-            assert self.template is not None, "it has matched"
-            self.last = frame if self.template.counts else None
+            if counts:
+                self.last = frame
             if frame_id:
                 self.last_id = frame_id
                 self._ids.add(frame_id)
@@ -414,11 +411,11 @@ class DeltaFastPath:
         """Return texts and ids of the frames that match; and for each frame or other piece, what does not match."""
         known = self._pattern or self._bind()
         columns = list(zip(*known.pattern.findall(data, start, end), strict=True))
-        literals, rests = columns[known.text - 1], columns[known.rest - 1]
+        literals, rests = columns[known.text - 1], columns[known.groups[-1] - 1]
         count = len(literals)
         if rests[-1]:
             count -= 1
-        for group, constant in known.constants.items():
+        for group, constant in zip(known.groups[:-1], known.expected[:-1], strict=True):
             column = columns[group - 1][:count]
             if column.count(constant) < count:
                 count = next(at for at, each in enumerate(column) if each != constant)

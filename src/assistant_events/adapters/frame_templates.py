@@ -13,7 +13,7 @@ match is decoded in full.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias, final
 
 import attrs
@@ -172,14 +172,17 @@ class FramePattern(NamedTuple):
     text: int
     """The group with the text."""
 
-    rest: int
-    """The group with what does not match, up to its end; the group of the text is empty then."""
-
     unique: int
     """The group with the id of the frame; 0 where frames have none."""
 
-    constants: Mapping[int, bytes]
-    """The groups that hold constant bytes, and which these have to be."""
+    counts: bool
+    """Whether a frame has counted values beside its id."""
+
+    groups: tuple[int, ...]
+    """The groups of constant bytes, and at last the one of what does not match, up to its end."""
+
+    expected: tuple[bytes | None, ...]
+    """What these groups have in a frame that matches: the constant bytes, and nothing."""
 
 
 class FrameTemplate:
@@ -271,8 +274,8 @@ class FrameTemplate:
         if known is None:
             # Compiled late: a frame without noise never needs it.
             known = self._patterns[len(item)] = self._compile(len(item))
-        constants = {group: constant.replace(_NUMBER_MARK, item) for group, constant in known.constants.items()}
-        return FramePattern(known.pattern, known.text, known.rest, known.unique, constants)
+        expected = (*[each and each.replace(_NUMBER_MARK, item) for each in known.expected],)
+        return FramePattern(known.pattern, known.text, known.unique, known.counts, known.groups, expected)
 
     def _compile(self, digits: int) -> FramePattern:
         constants: dict[str, bytes] = {}
@@ -285,9 +288,9 @@ class FrameTemplate:
             else:
                 written += re.escape(token) if is_constant else token
         pattern = re.compile(written + b"|(?P<rest>.++)", re.DOTALL)
-        groups = pattern.groupindex
-        found = {groups[name]: each for name, each in constants.items()}
-        return FramePattern(pattern, groups["text"], groups["rest"], groups.get("unique", 0), found)
+        at = pattern.groupindex
+        groups, expected = (*map(at.__getitem__, constants), at["rest"]), (*constants.values(), None)
+        return FramePattern(pattern, at["text"], at.get("unique", 0), self.counts, groups, expected)
 
     def _tokens(self) -> Iterator[tuple[bytes, bool]]:
         """Yield the parts of a frame in their order: constant bytes, and patterns of what varies."""
