@@ -160,7 +160,7 @@ class Sse:
 
     # `event: …` then `data: …` then a blank line, or without the first: what every provider sends. See `_quick`.
     _NAMED = re.compile(rb"event: ?[^\n]*\ndata: ?([^\n]*)\n\n")
-    _BARE = re.compile(rb"data: ?([^\n]*)\n\n")
+    _BARE = re.compile(rb"data: ([^\n]*)\n\n")
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.too_long = False
@@ -349,13 +349,13 @@ class Sse:
         """
         Split a block in which every event has the usual two (or one) lines; `None` when it has anything else.
 
-        The counts make it exact: every event starts after a blank line, and the pattern matched every line. Of one
-        event alone, which may have megabytes, the lines are found without a pattern.
+        It is exact: what the pattern matched is as long as the block, or it matched every line, and every event starts
+        after a blank line. Of one event alone, which may have megabytes, the lines are found without a pattern.
         """
         if block[:6] == b"event:":
-            pattern, lines, separator = self._NAMED, 3, b"\n\nevent:"
+            lines = 3
         elif block[:5] == b"data:":
-            pattern, lines, separator = self._BARE, 2, b"\n\ndata:"
+            lines = 2
         else:
             return None
         ends = block.count(b"\n")
@@ -363,8 +363,13 @@ class Sse:
             at = block.find(b"\n") + 1 if lines == 3 else 0
             space = 1 if block.startswith(b" ", at + 5) else 0
             return [block[at + 5 + space : -2]] if block.startswith(b"data:", at) else None
-        found = pattern.findall(block)
-        return found if ends == lines * len(found) and block.count(separator) == len(found) - 1 else None
+        if lines == 2:
+            found = self._BARE.findall(block)
+            is_exact = sum(map(len, found)) + len(b"data: \n\n") * len(found) == len(block)
+        else:
+            found = self._NAMED.findall(block)
+            is_exact = ends == lines * len(found) and block.count(b"\n\nevent:") == len(found) - 1
+        return found if is_exact else None
 
     def _careful(self, block: bytes, *, whole: bool) -> None:
         names: list[str | None] = []
