@@ -102,6 +102,36 @@ def test_c78_mixed_line_ends():
         assert EXPECTED == fed([body[:at], body[at:]])
 
 
+TOGETHER = {
+    "data": (b"data: 1\n\ndata: 2\n\n", [b"1", b"2"]),
+    "without a space": (b"data:1\n\ndata:2\n\n", [b"1", b"2"]),
+    "a space in some": (b"data: 1\n\ndata:2\n\ndata:  3\n\n", [b"1", b"2", b" 3"]),
+    "another field": (b"data: 1\n\nxdata: 2\n\ndata: 3\n\n", [b"1", b"3"]),
+    "another field, and no space": (b"data:1\n\nxdata: 2\n\n", [b"1"]),
+    "a field in the data": (b"data: data: 1\n\ndata: 2\n\n", [b"data: 1", b"2"]),
+    "two lines of data": (b"data: 1\ndata: 2\n\ndata: 3\n\n", [b"1", b"2", b"3"]),
+    "names": (b"event: a\ndata: 1\n\nevent: b\ndata:2\n\n", [b"1", b"2"]),
+    "a name alone": (b"event: a\ndata: 1\n\nxevent: b\ndata: 2\n\n", [b"1", b"2"]),
+    "a name in the data": (
+        b'event: a\ndata: 1\n\ndata: ["event: b",\ndata: 2]\n\n',
+        [b"1", b'["event: b",\n2]'],
+    ),
+    "one event": (b"data:1\n\n", [b"1"]),
+}
+
+
+@pytest.mark.parametrize(("body", "payloads"), TOGETHER.values(), ids=TOGETHER)
+def test_events_that_come_together(body, payloads):
+    """
+    A field has its name at the beginning of the line, and one space after its colon is not part of the value.
+    """
+    made = Sse()
+
+    assert payloads == made.feed(body)
+    made = Sse()
+    assert payloads == [each for at in range(len(body)) for each in made.feed(body[at : at + 1])]
+
+
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"], ids=["none", "LF", "CR", "CRLF"])
 def test_c79_last_frame_without_blank_line(end):
     """

@@ -352,11 +352,8 @@ class Sse:
         It is exact: what the pattern matched is as long as the block, or it matched every line, and every event starts
         after a blank line. Of one event alone, which may have megabytes, the lines are found without a pattern.
         """
-        if block[:6] == b"event:":
-            lines = 3
-        elif block[:5] == b"data:":
-            lines = 2
-        else:
+        lines = 3 if block[:6] == b"event:" else 2
+        if lines == 2 and block[:5] != b"data:":
             return None
         ends = block.count(b"\n")
         if ends == lines:
