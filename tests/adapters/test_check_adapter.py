@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from assistant_events import ErrorInfo, TextDelta
-from assistant_events.adapters import DecoderBase, Dialect, JsonLines
+from assistant_events.adapters import BinaryFraming, DecoderBase, Dialect, JsonLines
 from assistant_events.adapters.json_fields import string
 from assistant_events.history import Policy
 from assistant_events.testing.adapters import check_adapter
@@ -544,6 +544,77 @@ def test_damage_inside_of_frames_with_checksums(decoder, is_found):
     body = b"".join(map(partial(Summed.frame, None), map(json.loads, BODY.splitlines())))
 
     with pytest.raises(AssertionError, match="the adapter raised TypeError") if is_found else nullcontext():
+        check(decoder, body)
+
+
+class Binary(BinaryFraming):
+    """
+    Binary frames of a length, JSON in several lines, and a checksum.
+    """
+
+    checksums = True
+
+    def __init__(self, max_frame_bytes=1 << 20):
+        self.idle, self.too_long, self.damaged = True, False, False
+        self.limit = max_frame_bytes
+        self.pending = b""
+
+    def feed(self, data):
+        self.pending += data
+        payloads = []
+        while len(self.pending) >= 4 and not self.damaged and not self.too_long:
+            end = 4 + int.from_bytes(self.pending[:4])
+            self.too_long = end > self.limit
+            if self.too_long or len(self.pending) < end + 4:
+                break
+            self.damaged = self.pending[end : end + 4] != zlib.crc32(self.pending[:end]).to_bytes(4)
+            if not self.damaged:
+                payloads.append(self.pending[4:end])
+                self.pending = self.pending[end + 4 :]
+        self.idle = not self.pending
+        return payloads
+
+    @staticmethod
+    def frame(name, payload):
+        payload = payload if isinstance(payload, str) else json.dumps(payload, indent=1)
+        frame = len(payload.encode()).to_bytes(4) + payload.encode()
+        return frame + zlib.crc32(frame).to_bytes(4)
+
+
+class Named(Binary):
+    """
+    Has names beside the payloads, which a decoder does not read.
+    """
+
+    def name(self, payload):
+        return "text"
+
+
+class InLines(Binary):
+    """
+    Hands payloads on as they are.
+    """
+
+    def lines(self, data):
+        return b"".join([payload + b"\n" for payload in self.feed(data)])
+
+
+@pytest.mark.parametrize(
+    ("framing", "sentence"),
+    [
+        (Binary, None),
+        (Named, r"the framing has names beside its payloads, \['text'\]"),
+        (InLines, r"`lines` of the framing returns \d+ lines for \d+ payloads of `feed`"),
+    ],
+)
+def test_a_binary_framing(framing, sentence):
+    """
+    A framing of its own may have one checksum a frame and JSON in several lines; names and lines are looked at.
+    """
+    decoder = type("Framed", (Sound,), {"framing": framing})
+    body = b"".join(map(partial(framing.frame, None), map(json.loads, BODY.splitlines())))
+
+    with nullcontext() if sentence is None else pytest.raises(AssertionError, match=sentence):
         check(decoder, body)
 
 

@@ -6,6 +6,7 @@ Dialects: provider streams to events, one package for each wire format.
 
 from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventStream
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.binary_framing import BinaryFraming
 from assistant_events.adapters.dialect import Dialect, detect_dialect, dialect_names, load_dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.encoded import Encode, Encoded, EncodeMode, Item
@@ -13,7 +14,7 @@ from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.framing import BinaryFraming, Framing, JsonArray, JsonLines, Sse
+from assistant_events.adapters.framing import Framing, JsonArray, JsonLines, Sse
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.usage import UsageTable
 

@@ -18,6 +18,7 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, TypeAlias
 
+from assistant_events.adapters.binary_framing import BinaryFraming
 from assistant_events.adapters.framing import MAX_FRAME_BYTES, payload_bytes
 from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, string
 from assistant_events.errors import JsonError
@@ -69,7 +70,7 @@ _Run: TypeAlias = tuple[bytes, list[bytes]]
 """Payloads that follow each other, and what is written before each of them; nothing where they are whole objects."""
 
 
-class AwsEventStream:
+class AwsEventStream(BinaryFraming):
     """
     Frames of AWS. A payload is the JSON object `{type: payload}`, the form in which boto3 returns the event.
 
@@ -77,9 +78,7 @@ class AwsEventStream:
     type `chunk` has another event in base64, which is the payload. After a wrong checksum nothing more is read.
     """
 
-    separator = b""
     checksums = True
-    tail = ""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.idle = True
@@ -125,25 +124,6 @@ class AwsEventStream:
             # Between the values of a JSON document both are spaces, and inside of strings both are errors.
             written = _in_lines([(before, [each.replace(b"\n", b"\r") for each in run]) for before, run in runs])
         return written
-
-    def next(self, data: bytes, at: int) -> None:
-        """Return `None`: `feed` takes what has come at once."""
-
-    def release(self, most: int) -> bytes:
-        """Return nothing: frames have a length."""
-        return b""
-
-    def around(self, payload: bytes, name: str | None = None) -> None:
-        """Return `None`: lengths and checksums differ from frame to frame."""
-
-    def close(self) -> list[bytes]:
-        """Return nothing: a frame that is not whole has no payload."""
-        self._pending = []
-        return []
-
-    def name(self, payload: bytes) -> str | None:
-        """Return `None`: the type of an event is in its payload."""
-        return None
 
     @staticmethod
     def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:

@@ -13,10 +13,11 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from functools import partial
-from typing import Any, ClassVar, cast, final
+from typing import Any, ClassVar, final
 
 import attrs
 
+from assistant_events.adapters.binary_framing import BinaryFraming
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath
 from assistant_events.adapters.frame_templates import (
@@ -26,7 +27,7 @@ from assistant_events.adapters.frame_templates import (
     Learned,
     Path,
 )
-from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, BinaryFraming, Framing, JsonLines, Sse
+from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, JsonLines, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.event_lists import DeltaRun, EventList
@@ -373,7 +374,7 @@ class FrameReader(ABC):
 
     def _open_framing(self) -> None:
         self._framing = self.framing(self.max_frame_bytes)
-        self._binary = cast("BinaryFraming", self._framing) if hasattr(self._framing, "lines") else None
+        self._binary = self._framing if isinstance(self._framing, BinaryFraming) else None
         # The lines of binary frames are as long as these, which have a limit.
         self._text_framing = self._framing if self._binary is None else JsonLines(sys.maxsize)
 

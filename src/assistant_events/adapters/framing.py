@@ -128,22 +128,6 @@ class Framing(Protocol):
         ...
 
 
-class BinaryFraming(Framing, Protocol):
-    """Interface of framings of binary frames. A decoder reads their payloads as lines."""
-
-    def whole(self, data: bytes) -> bytes | None:
-        """
-        Return the payload of *data* as a line when it is one frame like those before, sound and whole.
-
-        It is called while the framing is `idle`, and nothing changes. `None` is always correct.
-        """
-        ...
-
-    def lines(self, data: bytes) -> bytes:
-        """Feed bytes, in place of `feed`, and return the complete payloads as lines with their ends."""
-        ...
-
-
 class Sse:
     """
     Server-sent events, as in the HTML standard (section 9.2.6, seen 2026-11), with four extensions.

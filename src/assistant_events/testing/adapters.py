@@ -333,8 +333,10 @@ class Trial(Sample):
             where = f"a bit of byte {at} is flipped"
             decoder = self.decoder()
             events = decoder.feed(self.body[:at] + bytes([flipped]) + self.body[at + 1 :]) + decoder.close()
-            codes = {note.code for note in decoder.notes}
-            require("damaged-frame" in codes, f"{self.name}: {where}, and the decoder has not noted it")
+            is_noted = not {note.code for note in decoder.notes}.isdisjoint({"damaged-frame", "long-frame"})
+            # With a length that is too large, the frame is one that has not come whole.
+            is_cut = events == kept + before.close() and decoder.notes == before.notes
+            require(is_noted or is_cut, f"{self.name}: {where}, and the decoder has not noted it")
             require(decoder.error is not None, f"{self.name}: {where}, and the step does not fail")
             self._check_closed(kept, events, f", {where}")
 
@@ -517,6 +519,7 @@ def _check_damaged(trial: Trial) -> None:
 
 _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     class_state.check_classes,
+    exactness.check_binary,
     Trial.check_whole,
     Trial.check_detection,
     Trial.check_unknown_frames,

@@ -14,6 +14,7 @@ from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from assistant_events import messages as msg
+from assistant_events.adapters.binary_framing import BinaryFraming
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import dumps
 from assistant_events.events import ReasoningDelta, TextDelta
@@ -384,6 +385,24 @@ def check_lines(sample: Sample) -> None:
                 fold(sample.decode(pieces)) == sample.transcript,
                 f"{sample.name}: with {way}, in pieces of {size} bytes, it gives another transcript",
             )
+
+
+def check_binary(sample: Sample) -> None:
+    """Read binary frames as a decoder does: each payload is one line, with nothing beside it."""
+    framing = sample.decoder().framing()
+    if not isinstance(framing, BinaryFraming):
+        return
+    lines, payloads = framing.lines(sample.body).count(b"\n"), len(sample.frames)
+    require(
+        lines == payloads,
+        f"{sample.name}: `lines` of the framing returns {lines} lines for {payloads} payloads of `feed`",
+    )
+    beside = {frame.name for frame in sample.frames} - {None}
+    require(
+        not beside,
+        f"{sample.name}: the framing has names beside its payloads, {sorted(map(str, beside))}; "
+        "those of a binary framing are not read, and belong into the documents",
+    )
 
 
 # -- inside
