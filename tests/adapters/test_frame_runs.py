@@ -58,6 +58,7 @@ DAMAGE = {
     "spaces around the text": spelled(b'"text": "a"\t '),
     "a line end in the text": spelled(b'"text":"a\nb"'),
     "a carriage return in the text": spelled(b'"text":"a\rb"'),
+    "a text without a start": spelled(b'"text":&a"'),
     "a text without an end": spelled(b'"text":"a'),
     "an escape without an end": spelled(b'"text":"a\\"'),
     "an escape without an end, then two strings": lambda made: (

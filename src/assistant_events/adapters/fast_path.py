@@ -365,6 +365,8 @@ class DeltaFastPath:
         end in a string.
         """
         head, tail = self.head + b'"', b'"' + self._tail
+        if not data.startswith(head, start):
+            return 0, 0, start
         begin, end = start + len(head), min(start + self.learner.window, len(data))
         # Of CPython's searches for such long bytes the one from the right is faster, by a quarter to a half.
         pieces = data[begin:end].rsplit(tail + head)
