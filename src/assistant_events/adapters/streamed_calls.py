@@ -57,7 +57,10 @@ class StreamedCalls:
 
     def continues(self, call: int, name: str | None) -> bool:
         """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
-        return not self._is_so_far and call not in self._held and (not name or self._ids[call] is not None)
+        if self._is_so_far or call in self._held:
+            return False
+        is_its_name = self._ids[call] is not None and name == getattr(self._recorder.open_of(call), "name", None)
+        return not name or is_its_name
 
     def add(self, index: int | None, ident: str | None, name: str | None, given: object, state: dict[str, Any]) -> int:
         """

@@ -837,6 +837,20 @@ def test_another_name_for_a_call():
     assert ["other-name"] == [note.code for note in decoder.notes]
 
 
+def test_another_name_in_each_piece_of_a_call():
+    """
+    Each of them is a note, so none of them takes the fast path.
+    """
+    pieces = [J("1", 0, "call_00001", "g") for _ in range(20)]
+    fast, plain = DIALECT.decoder("a1"), DIALECT.decoder("a1")
+    plain.fast = False
+    body = stream(J("[", 0, "call_00001", "f"), *pieces, F("tool_calls"), DONE)
+
+    assert plain.feed(body) == fast.feed(body)
+    assert plain.notes == fast.notes
+    assert 20 == len(fast.notes)
+
+
 def test_an_old_function_whose_name_is_repeated():
     """
     A message has one function of the old form: whatever comes of one belongs to it.
