@@ -17,7 +17,11 @@ class BinaryFraming(Framing):
     """
 
     separator = b""
-    tail = ""
+
+    @property
+    def tail(self) -> str:
+        """Nothing: what is outside of frames is damage."""
+        return ""
 
     def whole(self, data: bytes) -> bytes | None:
         """
