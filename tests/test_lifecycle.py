@@ -183,6 +183,8 @@ ONE_OF_EACH = {
     )
 }
 
+OF_PROVIDER = ToolInputStarted(**CALLED, name="search", provider_executed=True)
+
 TO_CALL_PHASE = {
     CallPhase.UNKNOWN: [],
     CallPhase.INPUT_OPEN: [ToolInputStarted],
@@ -273,6 +275,8 @@ def test_a_call(phase, cls, expected):
         pytest.param([MediaStarted], id="media"),
         pytest.param([ToolInputStarted], id="input"),
         pytest.param([ToolInputStarted, ToolInputEnded], id="input that became no call"),
+        pytest.param([OF_PROVIDER], id="input of the provider"),
+        pytest.param([OF_PROVIDER, ToolInputEnded], id="input of the provider that became no call"),
         pytest.param(
             [ToolCalled(**CALLED, name="search", input={}, provider_executed=True)], id="call of the provider"
         ),
@@ -399,6 +403,35 @@ def test_a_restart_forgets_fragments_and_calls():
 
     assert [FragmentPhase.ABSENT] * 3 == [life.fragment(kind) for kind in FRAGMENT_KINDS]
     assert CallPhase.UNKNOWN is life.call("c1")
+    assert [] == life.unsettled_calls()
+    assert life.advance(ONE_OF_EACH[StepEnded]) is None
+
+
+def test_a_pause_leaves_only_calls_without_a_result():
+    """
+    Of several calls of the provider, one without its whole input keeps the step from pausing.
+    """
+    other = ToolCalled(message_id=CALLED["message_id"], call_id="c2", name="search", input={}, provider_executed=True)
+    pause = StepEnded(**ABOUT, finish_reason="pause")
+
+    assert Rejection.CONFLICT is running(other, OF_PROVIDER).advance(pause)
+    assert running(other).advance(pause) is None
+
+
+def test_only_a_call_without_a_result_is_settled():
+    """
+    A result that is known already settles its call, which then no longer keeps the step open; nothing else changes.
+    """
+    life = running(OF_PROVIDER)
+
+    assert not life.settle("of another message")
+    assert not life.settle("c1")
+    assert ["c1"] == life.unsettled_calls()
+    life.advance(ONE_OF_EACH[ToolInputEnded])
+    life.advance(ONE_OF_EACH[ToolCalled])
+    assert life.settle("c1")
+    assert not life.settle("c1")
+    assert [] == life.unsettled_calls()
 
 
 def test_a_call_keeps_its_name():
@@ -434,6 +467,15 @@ def test_a_closed_step_knows_ends_that_come_again(end, before, event, expected):
     life = running(*before, end)
 
     assert expected is life.advance(ONE_OF_EACH[event])
+
+
+def test_what_comes_again_in_a_rewound_message_is_late():
+    """
+    Also an end that is equal to the one that was there.
+    """
+    life = running(TextStarted, TextEnded, ToolCalled, HistoryRewound)
+
+    assert [Rejection.LATE] * 2 == [life.advance(ONE_OF_EACH[cls]) for cls in (TextEnded, ToolCalled)]
 
 
 def test_guards_name_the_events_that_look_across():

@@ -235,11 +235,13 @@ def test_exceptions_and_errors():
     error = frame(
         b"", header(":message-type", "error"), header(":error-code", "InternalFailure"), header(":error-message", "no")
     )
+    bare = frame(b"{}", header(":message-type", "error"), header(":error-message", "no"), header(":event-type", "a"))
 
     assert [
         b'{"throttlingException":{"message":"slow"}}',
         b'{"error":{"code":"InternalFailure","message":"no"}}',
-    ] == fed([exception + error])[0]
+        b'{"error":{"message":"no"}}',
+    ] == fed([exception + error + bare])[0]
 
 
 def test_payloads_without_a_type():
@@ -255,7 +257,7 @@ def test_events_in_chunks():
     """
     inner = b'{"type":"message_stop"}'
     chunk = json.dumps({"bytes": b64encode(inner).decode(), "p": "abcd"}).encode()
-    others = [b"{}", b'{"bytes":"#"}', b"[", b"[]"]
+    others = [b"{}", b'{"bytes":"#"}', b"[", b"[]", b"[1]"]
 
     assert [inner] == fed([event("chunk", chunk)])[0]
     assert [b'{"chunk":%b}' % each for each in others] == fed([event("chunk", each) for each in others])[0]
@@ -270,7 +272,21 @@ def test_a_frame_that_is_too_long():
     assert PAYLOADS[1:] == payloads
     assert framing.too_long
     assert not framing.damaged
+    assert [] == framing.feed(END)
     assert [] == framing.feed(DELTA[12:])
+    assert not framing.idle
+
+
+@pytest.mark.parametrize(("length", "headers"), [(0, 0), (15, 0), (16, 1)])
+def test_a_length_that_is_too_short(length, headers):
+    """
+    A frame has 16 bytes beside its headers and its payload: one that claims less is damaged, and raises nothing.
+    """
+    lengths = pack("!II", length, headers)
+    payloads, framing = fed([END + lengths + pack("!I", crc32(lengths)) + bytes(20)])
+
+    assert PAYLOADS[1:] == payloads
+    assert framing.damaged
 
 
 def test_the_length_that_a_frame_may_have_is_that_of_its_stream():
@@ -329,7 +345,9 @@ WRITTEN = {
     "an error": {"error": {"code": "c", "message": "m"}},
     "an error with more": {"error": {"code": "c", "details": [1]}},
     "an error without text": {"error": {"code": 1}},
+    "an error with other text": {"error": {"type": "overloaded_error", "message": "m"}},
     "an error with a long text": {"error": {"code": "c" * 70_000}},
+    "an error with the first text that is too long": {"error": {"code": "c" * 65_536}},
     "two fields": {"metadata": {}, "more": {}},
     "a value that is an integer": {"a": 1},
     "a long name": {"a" * 70_000: {}},
@@ -358,14 +376,15 @@ def test_text_is_written_as_it_is():
 
 def test_a_chunk_is_written_as_the_service_does():
     """
-    A chunk has an event of the model in base64; an exception is not inside of one.
+    A chunk has an event of the model in base64; an exception or an error is not inside of one.
     """
     inner = {"type": "message_stop"}
     data = b64encode(b'{"type":"message_stop"}').decode()
     slow = {"throttlingException": {"message": "slow"}}
 
     assert AwsEventStream.frame(None, {"chunk": {"bytes": data}}) == AwsChunkStream.frame(None, inner)
-    assert AwsEventStream.frame(None, slow) == AwsChunkStream.frame(None, slow)
+    for payload in (slow, {"error": {"code": "InternalFailure", "message": "no"}}):
+        assert AwsEventStream.frame(None, payload) == AwsChunkStream.frame(None, payload)
 
 
 # -- beside botocore

@@ -147,8 +147,21 @@ def test_c79_last_frame_that_is_not_whole():
     Half an event is not returned.
     """
     found = durable(stream(C(), S(0, mo()), D(0, text("a")), X(0), K())[:-10])
+    made = Sse()
+    made.feed(b'data: {"a":')
 
     assert "step.failed" == found[-1].type
+    assert [] == made.close()
+
+
+def test_a_last_mark_without_blank_line():
+    """
+    The mark needs no blank line, though it is not JSON.
+    """
+    made = Sse()
+    made.feed(b"data: [DONE]")
+
+    assert [b"[DONE]"] == made.close()
 
 
 DRESSED = {
@@ -298,6 +311,28 @@ def test_names_of_payloads():
 
         assert ["one", None, "three"] == names
     assert None is made.name(b"of another")
+
+
+def test_a_name_that_is_no_utf8():
+    """
+    Its bytes become U+FFFD, as the standard has it: it is not the name without them.
+    """
+    made = Sse()
+    [payload] = made.feed(b"event: err\xffor\ndata: {}\n\n")
+
+    assert "err\ufffdor" == made.name(payload)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_is_around_a_payload(end):
+    """
+    Of equal payloads each has its own name before it, and the line ends as they came.
+    """
+    made = Sse()
+    made.feed("".join([f"event: {name}{end}data: {{}}{end}{end}" for name in ("one", "two")]).encode())
+
+    assert (f"event: two{end}data: ".encode(), f"{end}{end}".encode()) == made.around(b"{}", "two")
+    assert made.around(b"{}", "three") is None
 
 
 @pytest.mark.parametrize("piece", [1, 5, 100])
@@ -494,6 +529,7 @@ def test_how_long_a_frame_may_be(made, body, payloads, too_long, piece):
 
     assert payloads == found
     assert too_long is reader.too_long
+    assert b"" == reader.release(LIMIT)
     assert not (too_long and (reader.idle or reader.tail))
 
 
@@ -657,10 +693,11 @@ def test_the_usual_bound_is_64_mib():
         (Sse, None, {"a": 1}, b'data: {"a":1}\n\n'),
         (Sse, "done", "[DONE]", b"event: done\ndata: [DONE]\n\n"),
         (JsonLines, None, {"a": 1}, b'{"a":1}\n'),
+        (JsonArray, None, {"a": 1}, b'{"a":1}\n,\n'),
         (Sse, None, {"a": "b\u0085c\u2028d\u2029é\r\n"}, b'data: {"a":"b\\u0085c\\u2028d\\u2029\xc3\xa9\\r\\n"}\n\n'),
         (JsonLines, None, {"a\ud83d": ["\ude00", "\\ud83d"]}, '{"a\ufffd":["\ufffd","\\\\ud83d"]}\n'.encode()),
     ],
-    ids=["sse", "no name", "mark", "line", "line ends of Unicode", "half of a pair"],
+    ids=["sse", "no name", "mark", "line", "object", "line ends of Unicode", "half of a pair"],
 )
 def test_frames_are_written(framing, name, payload, expected):
     """

@@ -60,9 +60,24 @@ def test_an_object_that_is_too_long(cut):
     body = b'[{"a":1},{"b":"%b"},{"c":1}]' % (b"x" * 30)
     found = [each for at in range(0, len(body), cut) for each in framing.feed(body[at : at + cut])]
 
-    assert [b'{"a":1}'] == found[:1]
+    assert [b'{"a":1}'] == found
     assert framing.too_long
     assert [] == framing.feed(b'{"d":1}')
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100])
+def test_how_long_an_object_may_be(cut):
+    """
+    As long as the limit; what is between the objects is not counted. One without its end is counted, too.
+    """
+    longest = b'{"a":"234567890123"}'
+    for end, too_long in ((b"", False), (b'{"b":"2345678901234"', False), (b'{"b":"234567890123456', True)):
+        framing = JsonArray(20)
+        body = b"[" + longest + b" " * 30 + longest + end
+        found = [each for at in range(0, len(body), cut) for each in framing.feed(body[at : at + cut])]
+
+        assert [longest] * 2 == found
+        assert too_long is framing.too_long
 
 
 def test_the_cost_of_a_long_object():

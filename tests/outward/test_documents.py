@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from assistant_events import (
     Citation,
     Frame,
+    ReasoningDelta,
+    ReasoningEnded,
     Record,
     StepRestarted,
     TextDelta,
@@ -152,6 +154,10 @@ def test_each_fragment_counts_for_itself():
     assert [0, 2, 5] == offsets(writer, delta(0, "😀"), delta(1, "y"), ToolInputDelta(offset=3, delta="z", **call))
     writer.write(StepRestarted(message_id="a1", reason="cut"))
     assert [0, 1, 2] == offsets(writer, delta(0, "xy"), delta(1, "y"), delta(2, "z"))
+    thoughts = [ReasoningDelta(message_id="a1", offset=at, delta=text) for at, text in ((0, "😀"), (1, "y"), (0, "x"))]
+    assert [0, 2] == offsets(writer, *thoughts[:2])
+    writer.write(ReasoningEnded(message_id="a1", text="😀y"))
+    assert [0, 1] == offsets(writer, thoughts[2], thoughts[1])
 
 
 @pytest.mark.parametrize("way", ["event", "record", "snapshot"])

@@ -522,8 +522,7 @@ class JsonArray:
             return []
         pending, at = self._pending, self._at
         pending += data
-        found: list[bytes] = []
-        begin = 0
+        begin, found = 0, list[bytes]()
         while (mark := (_IN_STRING if self._in_string else _IN_ARRAY).search(pending, at)) is not None:
             at = mark.end()
             match mark[0]:
@@ -542,11 +541,12 @@ class JsonArray:
         at = len(pending) - (self._in_string and at < len(pending) and pending.endswith(b"\\"))
         kept = begin if self._depth else len(pending)
         del pending[:kept]
-        self._at = max(at - kept, 0)
-        self.too_long = len(pending) > self._max or any(len(each) > self._max for each in found)
+        self._at = at - kept
+        refused = next((at for at, each in enumerate(found) if len(each) > self._max), None)
+        self.too_long = refused is not None or len(pending) > self._max
         if self.too_long:
             pending.clear()
-        return [each for each in found if len(each) <= self._max]
+        return found[:refused]
 
     def around(self, payload: bytes, name: str | None = None) -> None:
         """Return `None`: what is between the objects varies."""
