@@ -116,6 +116,35 @@ def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
     assert ["run"] * COUNT == taken
 
 
+@pytest.mark.parametrize("live", [True, False], ids=["one by one", "together"])
+def test_each_piece_of_a_summary_is_an_item_of_it(taken, live):
+    """
+    The state of a thought, which is sent back, has the texts of its frames as they were cut.
+    """
+    made = decoder()
+    pieces = [D(0, delta("thought_summary", content={"type": "text", "text": f"word {at}"})) for at in range(COUNT)]
+    signed = D(0, delta("thought_signature", signature="czE="))
+    frames = [frame(each) for each in (C(), S(0, {"type": "thought"}), *pieces, signed, X(0))]
+    found = [event for chunk in (frames if live else [b"".join(frames)]) for event in made.feed(chunk)]
+    [ended] = [event for event in found if event.type == "reasoning.ended"]
+
+    assert ["framed" if live else "run"] * (COUNT - LEARNED_FROM) == taken
+    assert [f"word {at}" for at in range(COUNT)] == [item["text"] for item in ended.state["summary"]]
+
+
+@pytest.mark.parametrize("made_of", [bytearray, memoryview])
+def test_a_frame_that_is_not_bytes(made_of):
+    """
+    It is read like others when the fast path expects a frame.
+    """
+    made = decoder()
+    for each in (C(), S(0, mo()), *[D(0, text("word"))] * COUNT):
+        made.feed(frame(each))
+
+    [event] = made.feed(made_of(frame(D(0, text("word")))))
+    assert ("word", 4 * COUNT) == (event.delta, event.offset)
+
+
 def test_a_payload_without_its_frame():
     """
     Where the lines around a payload are unusual, one without any is ignored, though a frame is expected.

@@ -508,6 +508,8 @@ LENGTHS = {
     "comments": (Sse, b": 1234567890\ndata: 1\n: 1234567890\nid: 1234567890\n\n", [b"1"], False),
     "a long line of no field": (Sse, b"database: 1234567890123456\ndata: 1\n\n", [b"1"], False),
     "what is no event": (Sse, b"{1234567890123456789\ndata: 1\n\n", [b"1"], False),
+    "a long document that is no event": (Sse, b"{12345678901234567890\ndata: 1\n\n", [b"1"], False),
+    "a line that begins like a field": (Sse, b"eventful: 1234567890123\ndata: 1\n\n", [b"1"], False),
     "an error document before it": (Sse, b"{\nevent: a\ndata: 2345678\n\n", [], True),
     "without an end": (Sse, b"data: 0\n\ndata: 12345678901234567890", [b"0"], True),
     "a line as long as it may be": (JsonLines, b"12345678901234567890\n1\n", [b"12345678901234567890", b"1"], False),
@@ -661,6 +663,19 @@ def test_a_frame_without_its_end_may_not_be_too_long_either():
         reader.close()
 
         assert "a frame is longer than 400 bytes" == reader.error.message
+
+
+def test_a_line_without_its_end_is_counted():
+    """
+    It is not waited for.
+    """
+    with patch.object(framing, "_SETTLE_AT", 1):
+        made = Sse(LIMIT)
+        made.feed(b"data: 12345678901234")
+        assert not made.too_long
+        made.feed(b"x" * LIMIT * 2)
+
+    assert made.too_long
 
 
 def test_frames_of_single_pieces_may_not_be_too_long_either():

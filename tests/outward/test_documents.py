@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from assistant_events import (
     Citation,
+    CompactionDelta,
+    CompactionStarted,
     Frame,
     ReasoningDelta,
     ReasoningEnded,
+    ReasoningStarted,
     Record,
     StepRestarted,
     TextDelta,
@@ -109,7 +112,7 @@ def test_offsets():
     assert [0, 3, 4, 1, 3, 7] == offsets(
         writer, delta(0, "a😀"), delta(2, "b"), delta(3, "😀c"), delta(1, "😀b"), delta(2, "b😀cd"), delta(5, "d")
     )
-    assert [8] == offsets(writer, delta(6, "e"))
+    assert [8, 9] == offsets(writer, delta(6, "e"), delta(7, "f"))
 
 
 def test_a_gap_stays_a_gap():
@@ -140,6 +143,34 @@ def test_a_snapshot_replaces_what_is_open():
     assert [0, 1] == offsets(writer, delta(0, "x"), delta(1, "y"))
 
 
+def test_what_a_browser_has_is_counted():
+    """
+    Of a transcript, the texts that are open; one that has ended is not continued.
+    """
+    about, call = {"message_id": "a1"}, {"message_id": "a1", "call_id": "c1"}
+    begun = answer("😀😀")[:4]
+    open_ = [
+        ReasoningDelta(**about, offset=0, delta="😀"),
+        ToolInputStarted(**call, name="t"),
+        ToolInputDelta(**call, offset=0, delta="😀😀😀"),
+    ]
+    more = [
+        TextDelta(**about, offset=0, delta="x"),
+        TextDelta(**about, offset=1, delta="x"),
+        ReasoningDelta(**about, offset=1, delta="x"),
+        ToolInputDelta(**call, offset=3, delta="x"),
+    ]
+
+    assert [0, 1] == offsets(DocumentWriter(fold(begun)), *more[:2])
+    transcript = fold([*begun, ReasoningStarted(**about), *open_, TextStarted(**about)])
+    assert [0, 1, 2, 6] == offsets(DocumentWriter(transcript), *more)
+    compaction = [
+        CompactionStarted(message_id="k1", reason="auto"),
+        CompactionDelta(message_id="k1", offset=0, delta="😀"),
+    ]
+    assert [2] == offsets(DocumentWriter(fold(compaction)), CompactionDelta(message_id="k1", offset=1, delta="x"))
+
+
 def test_each_fragment_counts_for_itself():
     """
     Messages, calls and the next fragment of a kind begin at 0, and so does a message that starts over.
@@ -154,6 +185,9 @@ def test_each_fragment_counts_for_itself():
     assert [0, 2, 5] == offsets(writer, delta(0, "😀"), delta(1, "y"), ToolInputDelta(offset=3, delta="z", **call))
     writer.write(StepRestarted(message_id="a1", reason="cut"))
     assert [0, 1, 2] == offsets(writer, delta(0, "xy"), delta(1, "y"), delta(2, "z"))
+    writer.write(ToolInputDelta(offset=0, delta="😀", **call))
+    other = {"message_id": "a1", "call_id": "other"}
+    assert [0, 1] == offsets(writer, *[ToolInputDelta(offset=at, delta="x", **other) for at in (0, 1)])
     thoughts = [ReasoningDelta(message_id="a1", offset=at, delta=text) for at, text in ((0, "😀"), (1, "y"), (0, "x"))]
     assert [0, 2] == offsets(writer, *thoughts[:2])
     writer.write(ReasoningEnded(message_id="a1", text="😀y"))

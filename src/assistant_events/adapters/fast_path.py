@@ -234,7 +234,7 @@ class DeltaFastPath:
         self.stopped = False
         head, after = self.head, self._around[1]
         border = data.find(after, start) + len(after)
-        if border < len(after) or not data.startswith(head, start) or not data.startswith(head, border):
+        if border < len(after) or not data.startswith(head, border):
             return 0, start
         append = self._append_varied if self._varies else self._append_exact
         count, found, end = append(data, start, sink)
@@ -312,9 +312,7 @@ class DeltaFastPath:
     def _open(self) -> Buffer[str]:
         """Open the fragment: its first delta has come."""
         assert callable(self.fragment), "a fragment has a buffer"
-        buffer = self._continue(self.fragment())
-        self._mark = -1
-        return buffer
+        return self._continue(self.fragment())
 
     def _read_exact(self, frame: bytes) -> str | None:
         """Return the text of a frame whose text is the only gap."""

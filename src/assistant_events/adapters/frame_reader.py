@@ -119,8 +119,6 @@ class FrameReader(ABC):
                 return [event]
         if self.closed or data.__class__ is not bytes:
             data = self._checked(data)
-        if self.terminal:
-            return []
         for start in range(0, len(data), self._piece):
             if not self.terminal:
                 piece = data[start : start + self._piece]
