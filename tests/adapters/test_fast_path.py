@@ -116,6 +116,19 @@ def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
     assert ["run"] * COUNT == taken
 
 
+def test_a_decoder_without_it(taken):
+    """
+    Every frame is decoded in full.
+    """
+    made = decoder()
+    made.fast = False
+    frames = [frame(each) for each in (C(), S(0, mo()), *[D(0, text("word"))] * COUNT)]
+    found = [event for chunk in (*frames, b"".join(frames[2:])) for event in made.feed(chunk)]
+
+    assert [] == taken
+    assert 2 * COUNT == sum(event.type == "text.delta" for event in found)
+
+
 @pytest.mark.parametrize("live", [True, False], ids=["one by one", "together"])
 def test_each_piece_of_a_summary_is_an_item_of_it(taken, live):
     """

@@ -143,6 +143,16 @@ def test_lists_in_the_path():
     )
 
     assert (b'{"choices":[{"role":"x","delta":{"content":', b"}}]}\n") == made.bound(0)
+    assert learned(b'{"choices":[{"content":"a"},{"content":"b"}]}', ("choices", 0, "content")) is None
+
+
+def test_the_number_in_a_frame():
+    """
+    Frames without one are of no numbered item, and one that is no integer is of none that there is.
+    """
+    given = [{}, {"index": None}, {"index": 0}, {"index": 3}, {"index": "3"}, {"index": True}, {"index": 3.0}]
+
+    assert [None, None, 0, 3, -1, -1, -1] == [FIELDS.number_in(each) for each in given]
 
 
 TEACHES_NOTHING = {

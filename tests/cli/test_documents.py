@@ -42,6 +42,22 @@ def test_damaged_object():
     assert [("object 1", b"{}"), ("object 2", b'{"a": nonsense}, {}]')] == list(objects([b'[{}, {"a": nonsense}, {}]']))
 
 
+def test_object_that_nests_too_deep():
+    """
+    It comes with all that follows it, as a damaged one does.
+    """
+    data = b'{"a":' * 100_000
+
+    assert [("object 1", data)] == list(objects([data]))
+
+
+def test_object_with_a_line_end_in_a_string():
+    """
+    Its end is found, though JSON forbids the line end.
+    """
+    assert [("object 1", b'{"a": "b\nc"}'), ("object 2", b"{}")] == list(objects([b'[{"a": "b\nc"}, {}]']))
+
+
 def test_object_with_a_long_integer():
     """
     The end of an object is found behind an integer of more digits than Python makes an int of.
