@@ -8,12 +8,14 @@ import httpx2
 import pytest
 import requests
 
+from assistant_events.values import ErrorInfo
 from assistant_events.values.credentials import (
     MAX_MESSAGE,
     Secrets,
     error_text,
     secrets_of,
     secrets_of_header,
+    traceback_text,
     without_credentials,
 )
 
@@ -219,11 +221,55 @@ def test_an_exception_that_is_raised_while_another_is_handled():
 
 def test_a_text_of_the_limit():
     """
-    It is whole.
+    It is whole; one that is longer has a mark at its end.
     """
     text = "x" * (500 - len("ValueError: "))
 
     assert f"ValueError: {text}" == error_text(ValueError(text))
+    assert f"ValueError: {text[:-1]}…" == error_text(ValueError(text + "x"))
+
+
+def test_the_fields_of_an_error():
+    """
+    Message, code and details, at any depth, are without known credentials.
+    """
+    error = ErrorInfo(kind="auth", message=f"no {KEY}", code=KEY, details={KEY: [KEY, {"a": KEY}], "b": 1})
+    expected = ErrorInfo(
+        kind="auth",
+        message="no [hidden]",
+        code="[hidden]",
+        details={"[hidden]": ["[hidden]", {"a": "[hidden]"}], "b": 1},
+    )
+
+    assert expected == Secrets([KEY]).error(error)
+
+
+def test_known_credentials_in_the_text_of_an_exception():
+    """
+    They need no request that shows them, and are not in a traceback either.
+    """
+    error = ValueError(f"at {KEY}")
+
+    assert "ValueError: at [hidden]" == error_text(error, Secrets([KEY]))
+    assert "ValueError: at [hidden]\n" == traceback_text(error, Secrets([KEY]))
+
+
+def test_the_credentials_of_a_request():
+    """
+    Those in its address come as they are written and as they are meant; names of headers and parameters show which.
+    """
+    names = ["authorization", "cookie", "credential", "x-key", "password", "secret", "signature", "x-token"]
+    url = "https://us%65r-name:p%61ssword@api.example/v1?key=abc%2Fdefgh&model=some-model"
+    headers = {name.encode(): f"válue-of-{name}".encode("latin-1") for name in [*names, "accept"]}
+    expected = {"us%65r-name", "user-name", "p%61ssword", "password", "abc%2Fdefgh", "abc/defgh"}
+
+    for place in ("response", "request_info"):
+        error, request = ValueError(), SimpleNamespace(url=url, headers=headers)
+        setattr(error, place, SimpleNamespace(request=request) if place == "response" else request)
+        found = secrets_of(error)
+
+        assert expected | {f"válue-of-{name}" for name in names} <= found
+        assert not found & {"some-model", "válue-of-accept"}
 
 
 def test_an_exception_with_attributes_of_its_own():
