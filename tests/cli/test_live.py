@@ -9,6 +9,7 @@ from assistant_events import fold
 from assistant_events.cli.live import Live
 from assistant_events.events import (
     MediaEnded,
+    OpaqueReceived,
     ReasoningDelta,
     ReasoningEnded,
     StepRestarted,
@@ -57,6 +58,65 @@ def test_the_end_says_what_deltas_left_out(show):
     Text without a delta is shown at the end of its part, and no text is shown twice.
     """
     assert ("Hello\n", "") == show(text("He"), text("Hel"), TextEnded(message_id="a1", text="Hello"))
+
+
+def test_a_delta_that_comes_again(show):
+    """
+    It shows nothing, and what follows the longer one shows only what is new.
+    """
+    assert ("abcd\n", "") == show(text("abc"), text("a"), text("bcd", 1))
+
+
+def test_the_next_text_begins_anew(show):
+    """
+    Its first characters are shown, on a line of their own; a line that has ended is not ended again.
+    """
+    ended = [TextEnded(message_id="a1", text=each) for each in ("Hello", "Oslo\n")]
+
+    assert ("Hello\nOslo\n", "") == show(text("Hello"), ended[0], text("Oslo\n"), ended[1])
+
+
+def test_half_a_line_end_is_of_its_own_text(show):
+    """
+    It is not shown before what comes next.
+    """
+    assert ("one\n", "hm\n") == show(text("one\r"), thought("hm"))
+
+
+def test_a_note_has_a_line_of_its_own(capsys):
+    """
+    The line of the text is ended before it; a row below it is one line, whatever is in it.
+    """
+    live = Live()
+    live.event(text("one"))
+    live.note("asking again")
+    assert ("one\n", "assistant-events: asking again\n") == capsys.readouterr()
+    live.row("resume", "a\nb\x1b")
+
+    assert ("", "  resume   a\\nb\\x1b\n") == capsys.readouterr()
+
+
+@pytest.mark.parametrize("json", [True, False])
+def test_each_delta_can_be_read_at_once(monkeypatch, json):
+    """
+    A program that reads standard output has the text when it comes, not when some kilobytes have.
+    """
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", output)
+    Live(json=json).event(text("Hello"))
+
+    assert b"Hello" in output.buffer.getvalue()
+
+
+def test_events_in_json_have_no_state(capsys):
+    """
+    State returns to its provider alone.
+    """
+    Live(json=True).event(OpaqueReceived(message_id="a1", state={"key": "canary"}))
+    out, _ = capsys.readouterr()
+
+    assert "opaque.received" in out
+    assert "canary" not in out
 
 
 def test_text_and_reasoning_may_alternate(show):
