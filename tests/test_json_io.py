@@ -19,6 +19,7 @@ from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import EVENT_TYPES
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, json_io, read_json, write_json
+from assistant_events.values.stdlib_json import read_string, read_strings
 
 MSGSPEC = pytest.importorskip("msgspec")
 
@@ -548,3 +549,21 @@ def test_odd_events(text):
     with_it, without = both(loaded, text, Event)
 
     assert with_it == without
+
+
+def test_halves_of_a_pair_in_text():
+    """
+    Two beside each other are one character, and one alone is kept, wherever brackets have to be counted.
+    """
+    assert "😀" == read_json('"\ud83d\ude00"')
+    assert "\ud83d" == read_json('["\ud83d",' + "[]," * 300 + "1]")[0]
+
+
+@pytest.mark.parametrize("data", [b"1", b'1a"', b'ab"', b'"a', b'"\\ud83d"', b"null"])
+def test_what_is_not_one_string(data):
+    """
+    The reader of the standard library refuses it, also in an array.
+    """
+    for read, document in ((read_string, data), (read_strings, b"[%b]" % data)):
+        with pytest.raises(ValueError, match=r"."):
+            read(document)
