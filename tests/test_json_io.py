@@ -19,7 +19,7 @@ from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import EVENT_TYPES
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, json_io, read_json, write_json
-from assistant_events.values.stdlib_json import read_string, read_strings
+from assistant_events.values.stdlib_json import read_string, read_strings, write_plain
 
 MSGSPEC = pytest.importorskip("msgspec")
 
@@ -567,3 +567,12 @@ def test_what_is_not_one_string(data):
     for read, document in ((read_string, data), (read_strings, b"[%b]" % data)):
         with pytest.raises(ValueError, match=r"."):
             read(document)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, [-math.inf]])
+def test_numbers_that_are_not_json_are_not_written(value):
+    """
+    The writer of the standard library would write words for them.
+    """
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_plain(value)

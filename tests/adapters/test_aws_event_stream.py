@@ -95,6 +95,20 @@ def test_c14_a_wrong_checksum(at):
     assert not framing.too_long
 
 
+def test_a_damaged_frame_fails_its_step():
+    """
+    The answer can be asked for again; what comes after the frame is not read.
+    """
+    decoder = load_dialect("bedrock-converse").decoder("m1")
+    found = decoder.feed(event("messageStart", b'{"role":"assistant"}') + DELTA + DELTA[:-1] + b"\0" + DELTA)
+
+    assert ["step.started", "text.started", "text.delta", "text.ended", "step.failed"] == [each.type for each in found]
+    assert ("protocol", True) == (decoder.error.kind, decoder.error.retryable)
+    assert ["damaged-frame"] == [note.code for note in decoder.notes]
+    assert [] == decoder.feed(END) + decoder.close()
+    assert 1 == len(decoder.notes)
+
+
 def test_a_whole_frame():
     """
     What is one sound frame of an event has a line of its own, whatever came before. Nothing else has.
