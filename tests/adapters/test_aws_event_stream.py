@@ -218,6 +218,19 @@ def test_c14_headers_that_cannot_be_read():
         assert framing.damaged
 
 
+def test_a_long_frame_in_pieces_is_looked_for_a_few_times(monkeypatch):
+    """
+    After its prelude it is waited for, so that its bytes are not joined for every piece.
+    """
+    cut, calls = AwsEventStream._cut, []
+    monkeypatch.setattr(AwsEventStream, "_cut", lambda *given: calls.append(1) or cut(*given))
+    body = 3 * event("a", b'"%b"' % (b"x" * 10_000))
+    payloads, _ = fed([body[at : at + 100] for at in range(0, len(body), 100)])
+
+    assert 3 == len(payloads)
+    assert len(calls) <= 9
+
+
 def test_headers_of_other_types():
     """
     Headers of other types than text are passed over.
@@ -359,6 +372,7 @@ WRITTEN = {
     "an error": {"error": {"code": "c", "message": "m"}},
     "an error with more": {"error": {"code": "c", "details": [1]}},
     "an error without text": {"error": {"code": 1}},
+    "an error that is not in ASCII": {"error": {"message": "Größe 🚀"}},
     "an error with other text": {"error": {"type": "overloaded_error", "message": "m"}},
     "an error with a long text": {"error": {"code": "c" * 70_000}},
     "an error with the first text that is too long": {"error": {"code": "c" * 65_536}},

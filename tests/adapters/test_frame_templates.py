@@ -65,6 +65,9 @@ def test_an_id():
 
     assert b"i22" == matched(made, 0, b'{"id":"i22","delta":{"text":"b"}}', unique=True)
     assert 0 == learned(FRAME).pattern(3).unique
+    made = learned(b'{"id":7,"delta":{"text":"a"}}')
+    assert b"10" == matched(made, 0, b'{"id":10,"delta":{"text":"b"}}', unique=True)
+    assert None is matched(made, 0, b'{"id":010,"delta":{"text":"b"}}', unique=True)
 
 
 def test_the_pattern_of_another_stream():
@@ -148,7 +151,7 @@ def test_lists_in_the_path():
 
 def test_the_number_in_a_frame():
     """
-    Frames without one are of no numbered item, and one that is no integer is of none that there is.
+    Frames without one are of no numbered item, and a value of another type is of none that there is.
     """
     given = [{}, {"index": None}, {"index": 0}, {"index": 3}, {"index": "3"}, {"index": True}, {"index": 3.0}]
 
