@@ -263,7 +263,7 @@ def test_the_credentials_of_a_request():
     headers = {name.encode(): f"válue-of-{name}".encode("latin-1") for name in [*names, "accept"]}
     expected = {"us%65r-name", "user-name", "p%61ssword", "password", "abc%2Fdefgh", "abc/defgh"}
 
-    for place in ("response", "request_info"):
+    for place in ("request", "response", "request_info"):
         error, request = ValueError(), SimpleNamespace(url=url, headers=headers)
         setattr(error, place, SimpleNamespace(request=request) if place == "response" else request)
         found = secrets_of(error)
