@@ -3,6 +3,7 @@ Deltas take the fast path, whatever they are deltas of and however their frames 
 are those of the decoder without it.
 """
 
+from collections import Counter
 from itertools import pairwise
 from random import Random
 from unittest.mock import patch
@@ -25,7 +26,7 @@ from tests.fuzz.seeds import recorded
 
 from . import padded
 from .notation import C, D, K, S, X, args, decoder, delta, fc, frame, mo, summary, text, th
-from .padded import DECODERS, LinesDecoder, PaddedDecoder, ZerosDecoder, written
+from .padded import DECODERS, LinesDecoder, NamedDecoder, PaddedDecoder, ZerosDecoder, written
 
 COUNT = 10
 LEARNED_FROM = 3
@@ -616,6 +617,20 @@ def test_fast_equals_plain_on_recorded_streams():
         random = Random(at)
         fast, plain = both(GeminiInteractionsDecoder, cut(noisy(stream.body, random), random))
         assert plain == fast
+
+
+def test_names_beside_documents_where_lines_end_with_cr():
+    """
+    Where a frame has its type in the name beside it, payloads that are alike are of different frames.
+    """
+    kinds = ["text"] * 8 + ["reasoning"] * 4 + ["text", "reasoning"] * 4
+    stream = [written(padded.delta(kind), NamedDecoder).replace(b"\n", b"\r") for kind in kinds]
+    fast, plain = both(NamedDecoder, [b"".join(stream[:6]), b"".join(stream[6:])])
+
+    assert plain == fast
+    assert {"text.delta": 12, "reasoning.delta": 8} == Counter(
+        event.type for events in fast[0] for event in events if event.type.endswith(".delta")
+    )
 
 
 def test_the_noise_takes_the_fast_path(taken):
