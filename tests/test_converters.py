@@ -650,6 +650,15 @@ def test_numbers_of_states_are_exact(number):
         assert type(number) is type(event.state["n"][0])
 
 
+def test_seconds_are_floats():
+    """
+    Seconds that were written as an integer are a float, as those of an error that a program has made.
+    """
+    read = structure({"kind": "provider", "message": "m", "retry_after_s": 3}, ErrorInfo)
+
+    assert [float, float] == [type(each.retry_after_s) for each in (read, attrs.evolve(read, retry_after_s=3))]
+
+
 def test_halves_of_a_pair_are_one_character():
     """
     Two adjacent halves of a surrogate pair are one character, in plain JSON and in text.
