@@ -200,7 +200,7 @@ class StreamReceiver:
         unread = next((message.id for message in self._later() if isinstance(message, UserMessage)), None)
         for at in self._durable_at:
             event = self.pending[at]
-            if isinstance(event, ev.StepStarted):
+            if isinstance(event, ev.StepStarted) and event.before != unread:
                 self.pending[at] = attrs.evolve(event, before=unread)
 
     def _later(self) -> Sequence[Message]:

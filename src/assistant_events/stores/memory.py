@@ -9,7 +9,7 @@ from typing import ClassVar, Self, final
 
 import attrs
 
-from assistant_events.converters import dumps
+from assistant_events.converters.converter import unstructure_hooks
 from assistant_events.errors import ClaimedError, ConflictError, PrunedError, StoreError
 from assistant_events.events import DeltaEvent, Event, Record
 from assistant_events.messages import Transcript, Unfinished
@@ -69,7 +69,7 @@ class MemoryStore:
             session_id, events, expected_seq, owner=owner, token=token, unfinished=unfinished
         )
         for event in kept:
-            dumps(event)  # an event that cannot be serialized is refused by every store
+            unstructure_hooks[type(event)](event)  # an event that has no document is refused by every store
         frozen = checks.check_meta(meta)
 
         def work() -> tuple[Record, ...]:
