@@ -118,12 +118,14 @@ class AwsEventStream(BinaryFraming):
         alone = self.whole(data) if self.idle else None
         if alone is not None and alone.count(b"\n") == 1:
             return alone
-        runs = self._runs(data)
-        written = _in_lines(runs)
-        if written.count(b"\n") > sum([len(run) for _, run in runs]):
-            # Between the values of a JSON document both are spaces, and inside of strings both are errors.
-            written = _in_lines([(before, [each.replace(b"\n", b"\r") for each in run]) for before, run in runs])
-        return written
+        written: list[bytes] = []
+        for before, run in self._runs(data):
+            if b"\n" in b"".join(run):
+                # Between the values of a JSON document both are spaces, and inside of strings both are errors.
+                run = [payload.replace(b"\n", b"\r") for payload in run]
+            after = b"}\n" if before else b"\n"
+            written += before, (after + before).join(run), after
+        return b"".join(written)
 
     @staticmethod
     def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
@@ -257,15 +259,6 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
         if kind == _STRING:
             yield name, data[at : at + size].decode()
         at += size
-
-
-def _in_lines(runs: list[_Run]) -> bytes:
-    """Return payloads as objects, each with a line end."""
-    written: list[bytes] = []
-    for before, run in runs:
-        after = b"}\n" if before else b"\n"
-        written += before, (after + before).join(run), after
-    return b"".join(written)
 
 
 def _type(headers: Mapping[str, str]) -> str | None:

@@ -291,7 +291,7 @@ class FrameReader(ABC):
         """Take bytes frame by frame: runs of those that continue what is open need no framing."""
         framing, sink = self._text_framing, self._sink
         separator = framing.separator if self.fast else b""
-        # To find one byte takes a tenth of the time.
+        # To find one byte takes a hundredth of the time.
         if not separator or separator[-1] not in data or separator not in data:
             self.on_payloads(framing.feed(data))
             return
