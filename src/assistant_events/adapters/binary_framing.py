@@ -16,18 +16,11 @@ class BinaryFraming(Framing):
     into the document, for example as `{type: payload}`.
     """
 
-    separator = b""
-
-    @property
-    def tail(self) -> str:
-        """Nothing: what is outside of frames is damage."""
-        return ""
-
     def whole(self, data: bytes) -> bytes | None:
         """
         Return the payload of *data* as a line when it is one frame like those before, sound and whole.
 
-        It is called while the framing is `idle`, and nothing changes. `None` is always correct.
+        It is called while the framing is `idle`, and the same bytes may be fed after it. `None` is always correct.
         """
         return None
 
@@ -35,23 +28,6 @@ class BinaryFraming(Framing):
         """Feed bytes, in place of `feed`, and return the complete payloads as lines; line ends inside become CR."""
         # Between the values of a JSON document both are spaces, and inside of strings both are errors.
         return b"".join([payload.replace(b"\n", b"\r") + b"\n" for payload in self.feed(data)])
-
-    def release(self, most: int) -> bytes:
-        """Return nothing: frames have a length."""
-        return b""
-
-    def next(self, data: bytes, at: int) -> None:
-        """Return `None`: `feed` takes what has come at once."""
-
-    def around(self, payload: bytes, name: str | None = None) -> None:
-        """Return `None`: lengths and checksums differ from frame to frame."""
-
-    def close(self) -> list[bytes]:
-        """Return nothing: a frame that is not whole has no payload."""
-        return []
-
-    def name(self, payload: bytes) -> None:
-        """Return `None`: the type of an event is in its payload."""
 
 
 __all__ = ["BinaryFraming"]
