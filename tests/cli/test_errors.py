@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from assistant_events import extras
-from assistant_events.adapters import dialect_names
+from assistant_events.adapters import AwsEventStream, dialect_names
 from assistant_events.cli import detect_input, entry_point, open_store
 from assistant_events.cli.exit_codes import Exit
 from assistant_events.errors import AdapterError, ConflictError, StoreError
@@ -291,7 +291,9 @@ def test_the_dialects_that_were_tried(run, command):
     assert all(": expected a" in line for line in refusals)
     assert "  tried 1 object, the first has" in run(command, "-", stdin=b'data: {"a":1}\n\n').err
     assert "  tried 1 object, the first has no fields" in run(command, "-", stdin=b"{}").err
-    assert "  tried 0 objects, none is a JSON object" in run(command, "-", stdin=b"data: hello\n\n").err
+    half = AwsEventStream.frame(None, {"messageStart": {"role": "assistant"}})[:-1]
+    for nothing in (b"data: hello\n\n", half):
+        assert "  tried 0 objects, no whole frame holds one" in run(command, "-", stdin=nothing).err
 
 
 def test_a_dialect_that_does_not_load(run, monkeypatch):

@@ -286,7 +286,7 @@ def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:
         refusals = [_refusal(load_dialect(name)) for name in dialect_names()]
     except AssistantEventsError as error:
         raise CommandError(f"{error}; name another dialect with --dialect") from None
-    first = f"the first has {_fields(tried[0])}" if tried else "none is a JSON object"
+    first = f"the first has {_fields(tried[0])}" if tried else "no whole frame holds one"
     raise CommandError(
         f"{source.name}: no dialect detects it; name one with --dialect",
         more=[f"tried {len(tried)} object{'' if len(tried) == 1 else 's'}, {first}", *refusals],
