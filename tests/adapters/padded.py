@@ -107,7 +107,13 @@ class ZerosDecoder(PaddedDecoder):
     framing = Zeros
 
 
-DECODERS = [PaddedDecoder, LinesDecoder, NamedDecoder, CrlfDecoder, ZerosDecoder]
+class FieldsDecoder(PaddedDecoder):
+    """
+    The same in events with one more field, so that nothing is known of the bytes around a payload.
+    """
+
+
+DECODERS = [PaddedDecoder, LinesDecoder, NamedDecoder, CrlfDecoder, ZerosDecoder, FieldsDecoder]
 
 
 def delta(kind="text", text="a", index=0, **noise):
@@ -126,7 +132,8 @@ def written(event, decoder=PaddedDecoder, *, padding=0, name=None):
     document = json.dumps(event, separators=(",", ":"))[:-1].encode() + b" " * padding + b"}"
     if decoder in (LinesDecoder, ZerosDecoder):
         return document + (b"\n" if decoder is LinesDecoder else b"\0")
-    made = (f"event: {name}\n".encode() if name else b"") + b"data: " + document + b"\n\n"
+    before = b"id: 7\n" if decoder is FieldsDecoder else b""
+    made = before + (f"event: {name}\n".encode() if name else b"") + b"data: " + document + b"\n\n"
     return made.replace(b"\n", b"\r\n") if decoder is CrlfDecoder else made
 
 

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from assistant_events import ErrorInfo, TextDelta
-from assistant_events.adapters import BinaryFraming, DecoderBase, Dialect, JsonLines
+from assistant_events.adapters import DecoderBase, Dialect, Framing, JsonLines
 from assistant_events.adapters.json_fields import string
 from assistant_events.history import Policy
 from assistant_events.testing.adapters import check_adapter
@@ -547,7 +547,7 @@ def test_damage_inside_of_frames_with_checksums(decoder, is_found):
         check(decoder, body)
 
 
-class Binary(BinaryFraming):
+class Binary(Framing):
     """
     Binary frames of a length, JSON in several lines, and a checksum.
     """

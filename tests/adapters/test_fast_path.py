@@ -26,7 +26,7 @@ from tests.fuzz.seeds import recorded
 
 from . import padded
 from .notation import C, D, K, S, X, args, decoder, delta, fc, frame, mo, summary, text, th
-from .padded import DECODERS, LinesDecoder, NamedDecoder, PaddedDecoder, ZerosDecoder, written
+from .padded import DECODERS, FieldsDecoder, LinesDecoder, NamedDecoder, PaddedDecoder, written
 
 COUNT = 10
 LEARNED_FROM = 3
@@ -576,7 +576,7 @@ def test_runs_are_taken_together(taken, cls):
     made.feed(b"".join(frames[:5]))
     made.feed(b"".join(frames[5:]))
 
-    assert ["payloads" if cls is ZerosDecoder else "run"] * 20 == taken[-20:]
+    assert ["bare" if cls is FieldsDecoder else "run"] * 20 == taken[-20:]
 
 
 @pytest.mark.parametrize("cls", DECODERS)

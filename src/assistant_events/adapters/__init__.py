@@ -6,7 +6,6 @@ Dialects: provider streams to events, one package for each wire format.
 
 from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventStream
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
-from assistant_events.adapters.binary_framing import BinaryFraming
 from assistant_events.adapters.dialect import Dialect, detect_dialect, dialect_names, load_dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.encoded import Encode, Encoded, EncodeMode, Item
@@ -21,7 +20,6 @@ from assistant_events.adapters.usage import UsageTable
 __all__ = [
     "AwsChunkStream",
     "AwsEventStream",
-    "BinaryFraming",
     "DecoderBase",
     "DecoderOptions",
     "DeltaFrames",

@@ -18,8 +18,7 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, TypeAlias
 
-from assistant_events.adapters.binary_framing import BinaryFraming
-from assistant_events.adapters.framing import MAX_FRAME_BYTES, payload_bytes
+from assistant_events.adapters.framing import MAX_FRAME_BYTES, Framing, payload_bytes
 from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, string
 from assistant_events.errors import JsonError
 from assistant_events.values import read_json, write_json
@@ -70,7 +69,7 @@ _Run: TypeAlias = tuple[bytes, list[bytes]]
 """Payloads that follow each other, and what is written before each of them; nothing where they are whole objects."""
 
 
-class AwsEventStream(BinaryFraming):
+class AwsEventStream(Framing):
     """
     Frames of AWS. A payload is the JSON object `{type: payload}`, the form in which boto3 returns the event.
 

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, final
 
 import attrs
 
-from assistant_events.adapters.binary_framing import BinaryFraming
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath
 from assistant_events.adapters.frame_templates import (
@@ -110,10 +109,10 @@ class FrameReader(ABC):
 
             TypeError: For anything but bytes.
         """
-        ready, binary = self._ready, self._binary
+        ready, lined = self._ready, self._lined
         if ready is not None and data.__class__ is bytes and len(data) <= self._piece:
             # Most chunks of a live stream are one frame that continues what is open.
-            frame = data if binary is None else binary.whole(data)
+            frame = data if lined is None else lined.whole(data)
             event = None if frame is None else ready.take(frame)
             if event is not None:
                 return [event]
@@ -122,7 +121,7 @@ class FrameReader(ABC):
         for start in range(0, len(data), self._piece):
             if not self.terminal:
                 piece = data[start : start + self._piece]
-                self._feed_piece(piece if binary is None else binary.lines(piece))
+                self._feed_piece(piece if lined is None else lined.lines(piece))
         self._check_framing()
         fast = self._fast_path
         is_ready = fast is not None and fast.is_open and fast.framed and not self.terminal
@@ -371,10 +370,10 @@ class FrameReader(ABC):
         self.terminal = True
 
     def _open_framing(self) -> None:
-        self._framing = self.framing(self.max_frame_bytes)
-        self._binary = self._framing if isinstance(self._framing, BinaryFraming) else None
-        # The lines of binary frames are as long as these, which have a limit.
-        self._text_framing = self._framing if self._binary is None else JsonLines(sys.maxsize)
+        self._framing = framing = self.framing(self.max_frame_bytes)
+        self._lined = None if framing.separator else framing
+        # Lines are as long as the payloads of frames, which have a limit.
+        self._text_framing = framing if framing.separator else JsonLines(sys.maxsize)
 
     def _close_framing(self) -> None:
         self.on_payloads(self._framing.close())

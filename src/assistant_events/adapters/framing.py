@@ -57,7 +57,11 @@ class Framing(Protocol):
     """
 
     separator: bytes = b""
-    """End of the usual frames; empty when frames have a length instead."""
+    """
+    End of the usual frames. Empty where frames are found by a length, or in another way: a decoder reads their payloads
+    as lines (`lines`), without names. Where the type of a frame is beside its payload, `feed` writes it into the
+    document, for example as `{type: payload}`.
+    """
 
     checksums: bool = False
     """Whether frames have checksums, so that a damaged one is found (`damaged`)."""
@@ -82,6 +86,20 @@ class Framing(Protocol):
     @abstractmethod
     def feed(self, data: bytes) -> list[bytes]:
         """Feed bytes and return the payloads that are complete."""
+
+    def lines(self, data: bytes) -> bytes:
+        """Feed bytes, in place of `feed`, and return the complete payloads as lines; line ends inside become CR."""
+        # Between the values of a JSON document both are spaces, and inside of strings both are errors.
+        return b"".join([payload.replace(b"\n", b"\r") + b"\n" for payload in self.feed(data)])
+
+    def whole(self, data: bytes) -> bytes | None:
+        """
+        Return the payload of *data* as a line when it is one frame like those before, sound and whole.
+
+        For framings without a separator, while they are `idle`; the same bytes may be fed after it. `None` is always
+        correct.
+        """
+        return None
 
     def release(self, most: int) -> bytes:
         """
@@ -492,8 +510,6 @@ class JsonArray(Framing):
     Between the objects, and around them, anything may come: an error after the array is one more object.
     """
 
-    separator = b"\n,\n"
-
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.idle = False
         self.too_long = False
@@ -543,7 +559,7 @@ class JsonArray(Framing):
     @staticmethod
     def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
         """Return the bytes of an object and the comma after it; the brackets around all of them are the caller's."""
-        return payload_bytes(payload) + JsonArray.separator
+        return payload_bytes(payload) + b"\n,\n"
 
 
 def _is_whole(payload: bytes) -> bool:

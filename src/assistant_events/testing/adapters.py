@@ -519,7 +519,7 @@ def _check_damaged(trial: Trial) -> None:
 
 _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     class_state.check_classes,
-    exactness.check_binary,
+    exactness.check_payload_lines,
     Trial.check_whole,
     Trial.check_detection,
     Trial.check_unknown_frames,

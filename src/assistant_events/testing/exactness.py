@@ -14,7 +14,6 @@ from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias, cast
 
 from assistant_events import messages as msg
-from assistant_events.adapters.binary_framing import BinaryFraming
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import dumps
 from assistant_events.events import ReasoningDelta, TextDelta
@@ -387,10 +386,10 @@ def check_lines(sample: Sample) -> None:
             )
 
 
-def check_binary(sample: Sample) -> None:
-    """Read binary frames as a decoder does: each payload is one line, with nothing beside it."""
+def check_payload_lines(sample: Sample) -> None:
+    """Read frames without a separator as a decoder does: each payload is one line, with nothing beside it."""
     framing = sample.decoder().framing()
-    if not isinstance(framing, BinaryFraming):
+    if framing.separator:
         return
     lines, payloads = framing.lines(sample.body).count(b"\n"), len(sample.frames)
     require(
@@ -401,7 +400,7 @@ def check_binary(sample: Sample) -> None:
     require(
         not beside,
         f"{sample.name}: the framing has names beside its payloads, {sorted(map(str, beside))}; "
-        "those of a binary framing are not read, and belong into the documents",
+        "those of a framing without a separator are not read, and belong into the documents",
     )
 
 
