@@ -9,7 +9,7 @@ import pytest
 from assistant_events.adapters.anthropic_messages.client import AnthropicMessages
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, SyncSession, Turns, ready_calls, run_tools
-from assistant_events.stores import MemoryStore
+from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Clock
 from assistant_events.web import ChatRoutes
 from tests.session.scripted import Provider
@@ -56,11 +56,22 @@ MISTAKES = [
     (run_in_threads, "session: expected a Session, got SyncSession"),
     (lambda: run("look"), "run: expected a function, or functions by the names of their tools, got str"),
     (lambda: run(of_browser="draw"), f"of_browser: {NAMES}"),
+    (lambda: run(timeout_s="1"), f"timeout_s: {SECONDS}"),
+    (lambda: run(timeout_s=True), "timeout_s: expected a number of seconds, got bool"),
+    (lambda: run(needs_approval=True), "needs_approval: expected a function, got bool"),
+    (lambda: run(needs_approval=move), "needs_approval: expected a plain function, got an async one"),
     (lambda: ready_calls(None), r"transcript: expected a Transcript, such as session\.transcript, got NoneType"),
     (lambda: turns("chat.db"), f"{STORE}str"),
     (lambda: turns(of_browser="draw"), f"of_browser: {NAMES}"),
     (lambda: turns(every_s="5"), f"every_s: {SECONDS}"),
     (lambda: turns(poll_s="5"), f"poll_s: {SECONDS}"),
+    (lambda: turns(live="x"), "live: expected a live channel such as MemoryLive or None, got str"),
+    (lambda: turns(lost=5), "lost: expected a function, got int"),
+    (lambda: turns(max_rounds="3"), "max_rounds: expected int, got str"),
+    (lambda: turns().start("s1"), r"session: expected a Session, as `Turns\.open` returns it, got str"),
+    (lambda: turns().stop("s1"), r"session: expected a Session, as `Turns\.open` returns it, got str"),
+    (lambda: AsyncStore("chat.db"), f"{STORE}str"),
+    (lambda: AsyncStore(AsyncStore(MemoryStore())), "store: expected a store whose calls return results, got Async.*"),
     (lambda: MemoryLive(MemoryStore), f"{STORE}the class MemoryStore"),
     (lambda: MemoryLive(MemoryStore(), flush_s="1"), f"flush_s: {SECONDS}"),
     (lambda: MemoryLive(MemoryStore(), poll_s="1"), f"poll_s: {SECONDS}"),
@@ -73,6 +84,7 @@ MISTAKES = [
     (lambda: routes(hosts="chat.example"), f"hosts: {NAMES}"),
     (lambda: routes(origins="https://chat.example"), f"origins: {NAMES}"),
     (lambda: routes(heartbeat_s="15"), f"heartbeat_s: {SECONDS}"),
+    (lambda: routes(max_streams=None), "max_streams: expected int, got NoneType"),
     (lambda: AnthropicMessages("k", headers=["a"]), "headers: expected a mapping, got list"),
     (lambda: AnthropicMessages("k", policy={}), "policy: expected a RecoveryPolicy, got dict"),
     (lambda: AnthropicMessages("k", clock=Clock()), r"clock: expected a Clock of assistant_events\.clients, got Clock"),
@@ -102,3 +114,13 @@ def test_seconds_that_are_not(seconds):
     """
     with pytest.raises(ValueError, match=f"poll_s: expected 0 or more seconds, got {seconds}"):
         MemoryLive(MemoryStore(), poll_s=seconds)
+
+
+def test_counts_that_allow_nothing():
+    """
+    So is a number of which nothing would come.
+    """
+    with pytest.raises(ValueError, match="max_rounds: expected 1 or more, got 0"):
+        turns(max_rounds=0)
+    with pytest.raises(ValueError, match="max_streams_per_owner: expected 1 or more, got 0"):
+        routes(max_streams_per_owner=0)

@@ -173,8 +173,8 @@ def test_a_snapshot_that_is_refused(open_session, store, caplog):
 
 
 NO_INTERVALS = {
-    "no number": ("3", TypeError, "snapshot_every: expected int or None, got str"),
-    "a claim": (True, TypeError, "snapshot_every: expected int or None, got bool"),
+    "no number": ("3", TypeError, "snapshot_every: expected int, got str"),
+    "a claim": (True, TypeError, "snapshot_every: expected int, got bool"),
     "zero": (0, ValueError, "snapshot_every: expected 1 or more, got 0"),
 }
 

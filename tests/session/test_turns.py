@@ -904,6 +904,26 @@ def test_rounds():
     run(main())
 
 
+async def yields(session):
+    yield session
+
+
+@pytest.mark.parametrize(("move", "kind"), [(lambda session: 5, "int"), (yields, "async_generator")])
+def test_a_move_that_cannot_be_awaited(move, kind):
+    """
+    The error names the move, and what belongs there.
+    """
+
+    async def main():
+        async with Turns(MemoryStore(), move, client=Provider(), **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            with pytest.raises(TypeError, match=f"^move: expected an async function, it returned {kind}$"):
+                await turns.run(session)
+
+    run(main())
+
+
 def test_a_move_that_appends_nothing():
     """
     It would be made for ever.

@@ -212,6 +212,21 @@ def test_authorize(authorize, path, status):
     run(main())
 
 
+@pytest.mark.parametrize("path", ["/sessions", "/sessions/s1/prompt"])
+def test_an_owner_that_is_not_a_string(path):
+    """
+    A fault of the app is not answered as a fault of the request.
+    """
+
+    async def main():
+        async with chat(authorize=lambda *_: 7) as app:
+            method = "GET" if path == "/sessions" else "POST"
+            with pytest.raises(TypeError, match=r"^authorize: expected a string or None, it returned int$"):
+                await app.ada.send(method, path, [b'{"prompt": "Hi"}'], {"content-type": "application/json"})
+
+    run(main())
+
+
 def test_a_body_is_not_read_before_the_owner_is_known():
     """
     Without an owner no byte of a body is taken.

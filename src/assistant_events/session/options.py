@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, TypedDict, cast
 from assistant_events.events import Record
 from assistant_events.live.contract import Live
 from assistant_events.values import Content, ContentInput, TextContent, as_content
-from assistant_events.values.arguments import check_object, check_seconds, check_store
+from assistant_events.values.arguments import check_integer, check_object, check_seconds, check_store
 
 Meta: TypeAlias = Mapping[str, object] | None
 Records: TypeAlias = tuple[Record, ...]
@@ -60,10 +60,8 @@ def check_options(store: object, options: SessionOptions) -> None:
     if live is not None:
         check_object(live, "publish", "live: expected a live channel such as MemoryLive or None")
     snapshot_every, checkpoint_s = options.get("snapshot_every"), options.get("checkpoint_s")
-    if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int | None):
-        raise TypeError(f"snapshot_every: expected int or None, got {type(snapshot_every).__name__}")
-    if snapshot_every is not None and snapshot_every < 1:
-        raise ValueError(f"snapshot_every: expected 1 or more, got {snapshot_every}")
+    if snapshot_every is not None:
+        check_integer("snapshot_every", snapshot_every, 1)
     if checkpoint_s is not None:
         check_seconds("checkpoint_s", checkpoint_s)
 

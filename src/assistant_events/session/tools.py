@@ -18,7 +18,7 @@ from assistant_events.messages import Awaits, ToolPart, Transcript
 from assistant_events.session.session import Session
 from assistant_events.session.stream_calls import PAUSES_S
 from assistant_events.values import ContentInput, ErrorInfo, ErrorKind
-from assistant_events.values.arguments import check_function, check_object, names_of
+from assistant_events.values.arguments import check_function, check_object, check_seconds, names_of
 from assistant_events.values.content import Default
 
 
@@ -108,6 +108,12 @@ async def run_tools(
         check_object(run, "items", "run: expected a function, or functions by the names of their tools")
         for name, function in run.items():
             check_function(f"run[{name!r}]", function)
+    if needs_approval is not None:
+        check_function("needs_approval", needs_approval)
+        if iscoroutinefunction(needs_approval):
+            raise TypeError("needs_approval: expected a plain function, got an async one")
+    if timeout_s is not None:
+        check_seconds("timeout_s", timeout_s)
     calls = await _started(session, needs_approval, of_browser)
     async with asyncio.TaskGroup() as group:
         runs = [group.create_task(_run(ToolRun(call, session), run, timeout_s, default)) for call in calls]

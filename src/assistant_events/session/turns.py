@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from inspect import isawaitable
 from typing import Final, Self, TypeAlias, final
 from uuid import uuid4
 
@@ -29,7 +30,14 @@ from assistant_events.session.tools import ready_calls
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.contract import DEAD_AFTER_S
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
-from assistant_events.values.arguments import check_function, check_seconds, check_store, names_of
+from assistant_events.values.arguments import (
+    check_function,
+    check_integer,
+    check_object,
+    check_seconds,
+    check_store,
+    names_of,
+)
 from assistant_events.values.credentials import error_text, traceback_text
 
 Move: TypeAlias = Callable[[Session], Awaitable[object]]
@@ -118,6 +126,11 @@ class Turns:
         check_store(store)
         check_function("move", move)
         api_of(client)
+        if live is not None:
+            check_object(live, "publish", "live: expected a live channel such as MemoryLive or None")
+        if lost is not None:
+            check_function("lost", lost)
+        check_integer("max_rounds", max_rounds, 1)
         check_seconds("every_s", every_s)
         check_seconds("poll_s", poll_s)
         check_seconds("drain_s", drain_s)
@@ -130,13 +143,15 @@ class Turns:
         self.claimed: set[str] = set()
         """Ids of sessions whose last claim may be that of this worker: it answers what others prompt there."""
 
+        self.live: Final = live
+        """Where the sessions publish; `None` for nowhere."""
+
         self.of_browser: Final = names_of("of_browser", of_browser)
         """Names of tools that only a browser can answer."""
 
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._move = move
         self._client = client
-        self._live = live
         self._alone = alone
         self._max_rounds = max_rounds
         self._retry = retry
@@ -153,7 +168,7 @@ class Turns:
         return await Session.open(
             self._store,
             session_id,
-            live=self._live,
+            live=self.live,
             owner=owner,
             worker=self.worker,
             snapshot_every=snapshot_every,
@@ -173,6 +188,7 @@ class Turns:
         Raises:
             LocalProtocolError: The session was opened for another worker or for none, or the block has ended.
         """
+        _check_session(session)
         if session.worker != self.worker:
             other = "without a worker" if session.worker is None else f"for worker {session.worker!r}"
             raise LocalProtocolError(f"session {session.session_id!r} was opened {other}; open it with `Turns.open`")
@@ -190,6 +206,7 @@ class Turns:
 
         A session object that does not receive the answer knows its open text from checkpoints alone.
         """
+        _check_session(session)
         records = await self._running.get(session.session_id, session).stop(self._client)
         await session.refresh()
         return records
@@ -407,6 +424,8 @@ class Turns:
 
     async def _watch(self, session: Session, move: Awaitable[object]) -> None:
         """Await a move, and cancel it when others stop its turn, rewind its message or delete the session."""
+        if not isawaitable(move):
+            raise TypeError(f"move: expected an async function, it returned {type(move).__name__}")
         before, later = session.transcript, None
         task = asyncio.ensure_future(move)
         try:
@@ -486,6 +505,11 @@ class Turns:
         async with session.resume(self._client, message_id=message_id) as events:
             async for _ in events:
                 pass
+
+
+def _check_session(session: object) -> None:
+    if not isinstance(session, Session):
+        raise TypeError(f"session: expected a Session, as `Turns.open` returns it, got {type(session).__name__}")
 
 
 class _DeletedError(StoreError):

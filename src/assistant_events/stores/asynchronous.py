@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
+from inspect import iscoroutinefunction
 from itertools import islice
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, final
 
 from assistant_events.errors import StoreError
 from assistant_events.events import Record
 from assistant_events.stores.contract import Store
+from assistant_events.values.arguments import check_store
 
 _PAGE: Final = 256
 """Number of records per call into the thread."""
@@ -44,6 +46,9 @@ class AsyncStore:
     """
 
     def __init__(self, store: Store) -> None:
+        check_store(store)
+        if iscoroutinefunction(store.append):
+            raise TypeError(f"store: expected a store whose calls return results, got {type(store).__name__}")
         self.store = store
         """The wrapped store."""
 

@@ -26,10 +26,18 @@ def check_function(name: str, value: object) -> None:
 
 def check_seconds(name: str, value: object) -> None:
     """Raise an error for what is not a number of seconds, or below 0."""
-    if not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name}: expected a number of seconds, got {type(value).__name__}")
     if not value >= 0:
         raise ValueError(f"{name}: expected 0 or more seconds, got {value}")
+
+
+def check_integer(name: str, value: object, least: int) -> None:
+    """Raise an error for what is not an integer, or below *least*."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name}: expected int, got {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{name}: expected {least} or more, got {value}")
 
 
 def names_of(name: str, value: object) -> frozenset[str]:

@@ -30,7 +30,14 @@ from assistant_events.reducer import Builder
 from assistant_events.session import Turns
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.unfinished import stored_transcript
-from assistant_events.values.arguments import check_function, check_object, check_seconds, check_store, names_of
+from assistant_events.values.arguments import (
+    check_function,
+    check_integer,
+    check_object,
+    check_seconds,
+    check_store,
+    names_of,
+)
 from assistant_events.values.json_io import write_json
 from assistant_events.web.commands import Command, commands
 from assistant_events.web.refusals import HANDLED, check_host, check_origin, read_object, refused
@@ -116,6 +123,14 @@ class ChatRoutes:
         check_object(live, "subscribe", "live: expected a live channel such as MemoryLive")
         check_function("authorize", authorize)
         check_seconds("heartbeat_s", heartbeat_s)
+        for name, most in (
+            ("max_body_bytes", max_body_bytes),
+            ("max_streams", max_streams),
+            ("max_streams_per_owner", max_streams_per_owner),
+        ):
+            check_integer(name, most, 1)
+        if turns.live is None:
+            _log.warning("the turns have no live channel: browsers get no text while it streams; pass live= to Turns")
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._turns = turns
         self._live = live
@@ -274,6 +289,8 @@ class ChatRoutes:
             owner = await owner
         if not owner:
             raise HTTPException(403, "not allowed")
+        if not isinstance(owner, str):
+            raise TypeError(f"authorize: expected a string or None, it returned {type(owner).__name__}")
         return owner
 
     async def _session_of(

@@ -9,7 +9,7 @@ import attrs
 from starlette.exceptions import HTTPException
 
 from assistant_events.converters import structure
-from assistant_events.errors import ConflictError
+from assistant_events.errors import ConflictError, StructureError
 from assistant_events.events import DurableEvent
 from assistant_events.messages import ApprovalStatus, ToolPart
 from assistant_events.session import Session, Turns
@@ -93,7 +93,16 @@ def commands(turns: Turns) -> dict[str, Command]:
 
 def _content(prompt: str | list[Any]) -> str | tuple[Content, ...]:
     # Any: plain JSON.
-    return prompt if isinstance(prompt, str) else tuple([structure(each, Content) for each in prompt])
+    if isinstance(prompt, str):
+        return prompt
+    contents: list[Content] = []
+    for each in prompt:
+        try:
+            contents.append(structure(each, Content))
+        except StructureError as error:
+            path = f"$.prompt[{len(contents)}]{error.path.removeprefix('$')}"
+            raise StructureError(path, error.expected, error.got) from None
+    return tuple(contents)
 
 
 def _is_asked(call: ToolPart) -> bool:
