@@ -44,7 +44,7 @@ def taken(monkeypatch):
     """
     found = []
     take, take_payload = DeltaFastPath.take, DeltaFastPath.take_payload
-    append_run, append_payloads = DeltaFastPath.append_run, DeltaFastPath.append_payloads
+    append_run = DeltaFastPath.append_run
 
     def counted(path, frame):
         event = take(path, frame)
@@ -64,14 +64,8 @@ def taken(monkeypatch):
         found.extend(["run" for event in sink[before:] if not event.durable])
         return end
 
-    def counted_payloads(path, payloads, start, sink):
-        count = append_payloads(path, payloads, start, sink)
-        found.extend(["payloads"] * count)
-        return count
-
     monkeypatch.setattr(DeltaFastPath, "take", counted)
     monkeypatch.setattr(DeltaFastPath, "take_payload", counted_payload)
-    monkeypatch.setattr(DeltaFastPath, "append_payloads", counted_payloads)
     monkeypatch.setattr(DeltaFastPath, "append_run", counted_run)
     return found
 

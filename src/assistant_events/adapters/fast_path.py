@@ -53,9 +53,6 @@ _MAKERS = {cls: copy_for_class(_make_deltas) for cls, _ in DELTAS.values()}
 _SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
 """In how many bytes a run of frames is looked for at least, and at most: what is looked through in vain costs, too."""
 
-_SHORT_FRAME = 1 << 6
-"""Bytes of a short payload: a run is looked for in as many of them as fill the window."""
-
 Continued: TypeAlias = OpenFragment | OpenCall | Callable[[], OpenFragment]
 """What frames continue: what is open, or a function that opens it."""
 
@@ -249,29 +246,6 @@ class DeltaFastPath:
         elif start + learner.window < len(data):
             learner.window = min(2 * learner.window, _LAST_RUN)
         return count, end
-
-    def append_payloads(self, payloads: list[bytes], start: int, sink: list[Event]) -> int:
-        """
-        Append the deltas of payloads that follow each other, and their events to *sink*.
-
-        Args:
-            payloads: The payloads of some frames.
-
-            start: Index of the first.
-
-            sink: The list that gets the events.
-
-        Returns:
-            How many there were: none when there are less than two.
-        """
-        some = payloads[start : start + self.learner.window // _SHORT_FRAME]
-        if len(some) < 2 or self.learner.named or not some[1].startswith(self.prefix):
-            return 0
-        before, after = self._around
-        frames = (after + before).join(some).join(self._around)
-        # A payload with a line end could be two frames.
-        is_lines = frames.count(b"\n") == len(some) * (before + after).count(b"\n")
-        return self.append_run(frames, 0, sink)[0] if is_lines else 0
 
     @property
     def is_open(self) -> bool:

@@ -154,23 +154,11 @@ class FrameReader(ABC):
 
     @final
     def on_payloads(self, payloads: list[bytes]) -> None:
-        """Take the payloads of whole frames, on the fast path while they continue what is open."""
-        at = 0
-        while at < len(payloads):
-            payload = payloads[at]
-            fast = self._fast_path
-            if fast is not None and payload.startswith(fast.prefix):
-                if count := fast.append_payloads(payloads, at, self._sink):
-                    at += count
-                    continue
-                if (event := fast.take_payload(payload)) is not None:
-                    self._sink.append(event)
-                    at += 1
-                    continue
+        """Take the payloads of whole frames."""
+        for payload in payloads:
             self.on_payload(payload)
             if self.terminal:
                 return
-            at += 1
 
     def offer_fast_path(
         self,
@@ -233,11 +221,15 @@ class FrameReader(ABC):
             self._report_skipped(fast)
 
     def on_payload(self, payload: bytes) -> None:
-        """Parse one payload and hand it to `on_event`."""
-        if self._fast_path is not None:
-            self._leave_fast_path()
-        else:
+        """Take one payload on the fast path, where it continues what is open, or parse it and hand it to `on_event`."""
+        fast = self._fast_path
+        if fast is None:
             self._left = None
+        elif payload.startswith(fast.prefix) and (event := fast.take_payload(payload)) is not None:
+            self._sink.append(event)
+            return
+        else:
+            self._leave_fast_path()
         if payload == DONE:
             try:
                 self.on_done()
@@ -314,11 +306,7 @@ class FrameReader(ABC):
                     continue
             elif (frame := framing.next(data, at)) is not None:
                 payload, at = frame
-                event = None if fast is None or not payload.startswith(fast.prefix) else fast.take_payload(payload)
-                if event is None:
-                    self.on_payload(payload)
-                else:
-                    sink.append(event)
+                self.on_payload(payload)
                 continue
             end = data.find(separator, at) + len(separator)
             if end < len(separator):
