@@ -53,7 +53,7 @@ def test_the_time_of_day_is_passed_in():
     assert UTC is ScaledClock().utc().tzinfo
 
 
-@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), 1e-320, 1e10])
+@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), 1e-320, 1e10, "1"])
 def test_scales_that_there_are_not(scale):
     """
     A scale is a number with which times stay numbers.

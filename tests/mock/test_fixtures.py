@@ -851,6 +851,7 @@ def test_wrong_pairs(given, expected):
 WRONG_SOURCES = {
     "a key": ({5: "Hi"}, "expected a text, a pattern, Contains or Match to answer, got the number 5"),
     "an item": ([b"Hi"], "expected a Fixture, got bytes"),
+    "a number": (5, "fixtures: expected answers, a path or fixtures, got the number 5"),
 }
 
 

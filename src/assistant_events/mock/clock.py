@@ -48,7 +48,7 @@ class ScaledClock:
     """
 
     def __init__(self, scale: float = 1.0, *, utc: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        if not 1e-9 <= scale <= 1e9:
+        if not (isinstance(scale, int | float) and 1e-9 <= scale <= 1e9):
             raise ValueError(f"time_scale: expected real seconds for each second, from 1e-9 to 1e9, got {scale!r}")
         self.scale = scale
         self.utc = utc

@@ -274,6 +274,8 @@ def fixtures_of(form: FixtureFormat, source: FixtureSource) -> Fixtures:
         # Any: the keys are checked there.
         given: Mapping[Any, Any] = source
         return load_fixtures(form, given) if "fixtures" in given else _from_pairs(form, given)
+    if not isinstance(source, Iterable):
+        raise TypeError(f"fixtures: expected answers, a path or fixtures, got {kind_of(source)}")
     return Fixtures([_checked(each) for each in source])
 
 
