@@ -40,8 +40,15 @@ def repairs(call: msg.ToolPart) -> list[DropReason]:
 
 
 def with_input(part: msg.Part) -> msg.Part:
-    """Return a call whose input is not an object with an empty one, and without that text; its result has the fault."""
-    if not isinstance(part, msg.ToolPart) or (part.input is not None and parse_input(part.raw_input)[0] is not None):
+    """
+    Return a call whose input is not an object with an empty one, and without that text; its result has the fault.
+
+    A text of white space alone counts as no arguments, and is not JSON either.
+    """
+    if not isinstance(part, msg.ToolPart):
+        return part
+    is_json = not part.raw_input.isspace() and parse_input(part.raw_input)[0] is not None
+    if part.input is not None and is_json:
         return part
     return attrs.evolve(part, input=part.input or v.JsonObject(), raw_input="")
 

@@ -7,7 +7,6 @@ from typing import Any, Final, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
-from assistant_events.adapters.json_fields import is_object
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
@@ -66,10 +65,10 @@ class StreamedCalls:
         """
         Record a piece of a call, of its name or its input, and return the number of the call.
 
-        An input that is *given* as an object is written as JSON; one that is neither that nor text is left out.
+        An input that is *given* as other JSON than text is written as JSON: what is not an object fails the call.
         """
         # Any: plain JSON.
-        text = write_json(given).decode() if is_object(given) else given if isinstance(given, str) else ""
+        text = given if isinstance(given, str) else "" if given is None else write_json(given).decode()
         count, call = len(self._ids), self._number_of(index, ident, name, text)
         if self._is_so_far or self._pieces < _LOOKED_AT:
             self._compare(call, text)

@@ -639,6 +639,16 @@ def test_inputs(arguments, expected):
     assert expected == thaw(called.input)
 
 
+@pytest.mark.parametrize("arguments", [[1], 5, False])
+def test_an_input_that_is_no_object(arguments):
+    """
+    It fails the call, which must not run without its arguments, as on the other wires.
+    """
+    [failed] = message(answer(J(arguments, 0, "call_00001", "f"))).tool_calls
+
+    assert ("failed", "invalid-input", json.dumps(arguments)) == (failed.status, failed.error.kind, failed.raw_input)
+
+
 def test_an_input_ends_with_the_answer():
     """
     A text that is JSON already is not the end of an input.

@@ -630,7 +630,7 @@ def test_an_input_that_is_not_json():
     assert [(0, "uncalled")] == drops
 
 
-@pytest.mark.parametrize("arguments", ["null", ""])
+@pytest.mark.parametrize("arguments", ["null", "", " \n"])
 def test_an_input_that_is_none(arguments):
     """
     A call without input has an empty object.
