@@ -18,6 +18,11 @@ from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.adapters.emitter import OTHER_MESSAGE
 from assistant_events.history import Drop
 from assistant_events.testing.strategies import loose_events, recut
+from assistant_events.values import thaw
+from tests.adapters.gemini_generate_content.samples import SAMPLES as GENERATE_CONTENT
+from tests.adapters.openai_chat.notation import J, answer
+from tests.adapters.openai_chat.samples import SAMPLES as CHAT
+from tests.adapters.openai_responses.samples import SAMPLES as RESPONSES
 from tests.adapters.samples import SAMPLES
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
 from tests.drawn import sessions
@@ -187,6 +192,34 @@ def test_answers_of_others_are_written_as_far_as_possible(events, name, data):
     drops, _ = emitted(events, dialect, **data.draw(st.sampled_from(options_of(dialect))))
 
     assert drops or not durable(events)
+
+
+def inputs(events):
+    return [(call.name, thaw(call.input)) for call in fold(events).last.tool_calls]
+
+
+OWN_TEXTS = {
+    "gemini-generate-content": GENERATE_CONTENT["arguments out of order"],
+    "openai-chat": CHAT["custom tool"],
+    "openai-chat null": answer(J("null", 0, "c1", "f"), finish_reason="tool_calls"),
+    "openai-responses": RESPONSES["custom tool"],
+    "openai-responses code": RESPONSES["hosted tools"],
+    "openai-responses json": RESPONSES["search of xAI"],
+}
+"""Streams with calls whose text is not the JSON of their input."""
+
+
+@pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("source", OWN_TEXTS)
+def test_inputs_whose_text_is_of_another_wire(source, name):
+    """
+    Another wire has them as JSON: its readers failed the call, or took the text for the input.
+    """
+    decoder, target = load_dialect(source.partition(" ")[0]).decoder("m"), load_dialect(name)
+    events = decoder.feed(OWN_TEXTS[source]) + decoder.close()
+
+    assert inputs(events) == inputs(emitted(events, target)[1])
+    assert inputs(events) == inputs(target.decode_resource(target.emit_resource(fold(events).last), "m"))
 
 
 @pytest.mark.parametrize("name", dialect_names())

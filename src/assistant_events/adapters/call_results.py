@@ -15,6 +15,7 @@ from assistant_events.adapters.json_fields import Fields, base64_bytes, mappings
 from assistant_events.history import DropReason
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values.content import ContentInput
+from assistant_events.values.json_values import items_of
 
 NO_ANSWER: Final = "No result is available for this call."
 """What is sent as the result of a call that has none."""
@@ -39,16 +40,17 @@ def repairs(call: msg.ToolPart) -> list[DropReason]:
     return [DropReason.UNCALLED] if call.input is None else []
 
 
-def with_input(part: msg.Part) -> msg.Part:
-    """
-    Return a call whose input is not an object with an empty one, and without that text; its result has the fault.
+def has_json(call: msg.ToolPart) -> bool:
+    """Return whether the text of a call is the JSON of its input; free text is one of the values of that."""
+    given, text = call.input, call.raw_input
+    if given is None or text.isspace() or text in items_of(given).values():
+        return False
+    return parse_input(text)[0] is not None
 
-    A text of white space alone counts as no arguments, and is not JSON either.
-    """
-    if not isinstance(part, msg.ToolPart):
-        return part
-    is_json = not part.raw_input.isspace() and parse_input(part.raw_input)[0] is not None
-    if part.input is not None and is_json:
+
+def with_input(part: msg.Part) -> msg.Part:
+    """Return a call whose text is not JSON without it, with an empty input if it has none; its result has the fault."""
+    if not isinstance(part, msg.ToolPart) or has_json(part):
         return part
     return attrs.evolve(part, input=part.input or v.JsonObject(), raw_input="")
 
@@ -161,6 +163,7 @@ __all__ = [
     "CALL_FAILED",
     "NO_ANSWER",
     "fields_in",
+    "has_json",
     "in_words",
     "input_text",
     "is_failed",

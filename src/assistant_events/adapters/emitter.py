@@ -17,12 +17,13 @@ import attrs
 
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.call_results import has_json
 from assistant_events.adapters.tables import word_of
 from assistant_events.history import NO_RESULT_KINDS, Drop, DropReason, has_result
 from assistant_events.lifecycle import MessageLifecycle
 from assistant_events.messages import AssistantMessage, CallStatus, Part, ToolPart
 from assistant_events.reducer import fold
-from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind, FinishReason
+from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind, FinishReason, write_json
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 Frame: TypeAlias = dict[str, Any] | Literal["[DONE]"]
@@ -345,5 +346,11 @@ def _without_result(part: Part) -> Part:
 
 
 def _without_state(part: _P) -> _P:
+    """Return a part of another dialect without state, and with an input in JSON: other texts need that state."""
     kept = attrs.evolve(part, state=NO_STATE)
-    return attrs.evolve(kept, result_state=NO_STATE) if isinstance(kept, ToolPart) else kept
+    if not isinstance(kept, ToolPart):
+        return kept
+    text = kept.raw_input
+    if text and kept.input is not None and not has_json(kept):
+        text = write_json(kept.input).decode()
+    return attrs.evolve(kept, result_state=NO_STATE, raw_input=text)

@@ -8,8 +8,10 @@ import attrs
 import pytest
 
 from assistant_events import UserMessage, fold
+from assistant_events.adapters import load_dialect
 from assistant_events.messages import CompactionMessage
 from assistant_events.values import JsonContent, MediaContent, TextContent
+from tests.adapters.reading import message_of
 
 from .notation import DIALECT, MODEL, D, J, R, T, answer, encoded, events, message, stream
 from .samples import ENCRYPTED, PIXEL, SAMPLES
@@ -638,6 +640,17 @@ def test_an_input_that_is_none(arguments):
     [asked, _], _ = sent(answer(J(arguments, 0, "call_00001", "f")))
 
     assert [written(arguments="{}")] == asked["tool_calls"]
+
+
+def test_a_free_text_that_is_json():
+    """
+    The tools of other dialects have free text under a name, also where it could be an input itself.
+    """
+    item = {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_00001", "name": "sql", "input": '{"a":1}'}
+    document = {"id": "resp_1", "status": "completed", "output": [item]}
+    asked = encoded(USER, message_of(load_dialect("openai-responses"), document))[0][1]
+
+    assert {"input": '{"a":1}'} == json.loads(asked["tool_calls"][0]["function"]["arguments"])
 
 
 def test_media_of_results():
