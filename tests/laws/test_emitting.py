@@ -20,6 +20,8 @@ from assistant_events.history import Drop
 from assistant_events.testing.strategies import loose_events, recut
 from assistant_events.values import thaw
 from tests.adapters.gemini_generate_content.samples import SAMPLES as GENERATE_CONTENT
+from tests.adapters.notation import C, D, K, S, X, args, fc, step
+from tests.adapters.notation import stream as as_bytes
 from tests.adapters.openai_chat.notation import J, answer
 from tests.adapters.openai_chat.samples import SAMPLES as CHAT
 from tests.adapters.openai_responses.samples import SAMPLES as RESPONSES
@@ -220,6 +222,29 @@ def test_inputs_whose_text_is_of_another_wire(source, name):
 
     assert inputs(events) == inputs(emitted(events, target)[1])
     assert inputs(events) == inputs(target.decode_resource(target.emit_resource(fold(events).last), "m"))
+
+
+SANDBOX = [
+    *(S(0, fc()), D(0, args('{"a":1}')), X(0)),
+    *(S(1, step("function_result", call_id="c1", result="x")), X(1)),
+]
+ANSWERED = {
+    "gemini-generate-content": GENERATE_CONTENT["call that the service answers"],
+    "gemini-interactions": as_bytes(C(), *SANDBOX, K()),
+}
+
+
+@pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("source", ANSWERED)
+def test_a_call_that_turns_out_to_be_answered(source, name):
+    """
+    The readers of another wire do not run it, too: it is written when its provider may not answer it any more.
+    """
+    decoder, target = load_dialect(source).decoder("m"), load_dialect(name)
+    events = decoder.feed(ANSWERED[source]) + decoder.close()
+    found = fold(emitted(events, target)[1]).last
+
+    assert ("stop", [True]) == (found.finish_reason, [call.provider_executed for call in found.tool_calls])
 
 
 @pytest.mark.parametrize("name", dialect_names())

@@ -45,8 +45,9 @@ class EmitterBase(ABC):
     """
     Base class of emitters. A subclass implements `on_start`, `on_part`, `on_result`, `on_end` and calls `write`.
 
-    A part is written when it has ended, in the order in which the parts began; live events write nothing. One answer
-    may be several messages, each paused but the last.
+    A part is written when it has ended, in the order in which the parts began; live events write nothing. A call of
+    another dialect that is the app's waits for the end of the message: its provider may still answer it. One answer may
+    be several messages, each paused but the last.
 
     Args:
         delta_chars: Length of one delta of text or of input, for `pieces`; `None` sends each in one delta.
@@ -150,7 +151,7 @@ class EmitterBase(ABC):
     def _take(self, event: ev.DurableEvent) -> None:
         answer = self._answer
         if isinstance(event, ev.StepStarted) and not self._over and (answer is None or answer.ended):
-            self._answer = answer = _Answer(event)
+            self._answer = answer = _Answer(event, self.decoder.dialect)
             if not self._is_own:
                 self.drop(None, DropReason.OTHER_PROVIDER)
             self._start(answer)
@@ -176,7 +177,7 @@ class EmitterBase(ABC):
     def _write_parts(self, answer: _Answer, *, everything: bool = False) -> None:
         while answer.waiting and (everything or answer.waiting[0].has_ended):
             slot = answer.waiting.popleft()
-            if not slot.has_ended:
+            if not slot.can_be_written:
                 continue
             part = answer.part(slot)
             if not slot.is_result:
@@ -185,6 +186,7 @@ class EmitterBase(ABC):
                 self.on_result(slot.place, self._own(slot.place, part))
 
     def _end(self, answer: _Answer, event: ev.StepEnded | ev.StepFailed) -> None:
+        self._write_parts(answer, everything=True)
         answer.events.append(event)
         answer.ended = True
         message = answer.message()
@@ -214,7 +216,7 @@ class EmitterBase(ABC):
 
     @property
     def _is_own(self) -> bool:
-        return self._answer is None or self._answer.dialect == self.decoder.dialect
+        return self._answer is None or self._answer.is_own
 
     def _own(self, place: int, part: _P) -> _P:
         """Return a part with its state, when the state is of this dialect."""
@@ -235,15 +237,21 @@ class _Slot:
     place: int
     events: list[ev.DurableEvent] = attrs.Factory(list[ev.DurableEvent])
     has_ended: bool = False
+    is_called: bool = False
     is_result: bool = False
+
+    @property
+    def can_be_written(self) -> bool:
+        """Whether it has ended, or is a call that its provider may still answer."""
+        return self.has_ended or self.is_called
 
 
 class _Answer:
     """The message that is written, and its parts that wait for their end or for parts before them."""
 
-    def __init__(self, start: ev.StepStarted) -> None:
+    def __init__(self, start: ev.StepStarted, dialect: str) -> None:
         self.id = start.message_id
-        self.dialect = start.origin.dialect
+        self.is_own = start.origin.dialect == dialect
         self.life = MessageLifecycle()
         self.life.advance(start)
         self.events: list[ev.DurableEvent] = [start]
@@ -290,12 +298,13 @@ class _Answer:
                 slot.has_ended = True
                 del self._slots[address]
             case ev.ToolCalled():
-                slot.has_ended = True
+                slot.is_called, slot.has_ended = True, self.is_own or event.provider_executed
             case ev.ToolInputEnded():
                 slot.has_ended = not event.complete  # otherwise the call follows
-            case ev.ToolSuccess() | ev.ToolFailed() if slot.has_ended and not _is_no_result(event):
+            case ev.ToolSuccess() | ev.ToolFailed() if slot.can_be_written and not _is_no_result(event):
                 if not event.provider_executed:
                     return False
+                slot.has_ended = True
                 self.waiting.append(_Slot(slot.place, slot.events, has_ended=True, is_result=True))
             case ev.ToolApprovalRequested() | ev.ToolApproved() | ev.ToolStarted():
                 return False
