@@ -19,6 +19,7 @@ from assistant_events.adapters.emitter import OTHER_MESSAGE
 from assistant_events.history import Drop
 from assistant_events.testing.strategies import loose_events, recut
 from assistant_events.values import thaw
+from tests.adapters.anthropic_messages.samples import SAMPLES as MESSAGES
 from tests.adapters.gemini_generate_content.samples import SAMPLES as GENERATE_CONTENT
 from tests.adapters.notation import C, D, K, S, X, args, fc, step
 from tests.adapters.notation import stream as as_bytes
@@ -222,6 +223,17 @@ def test_inputs_whose_text_is_of_another_wire(source, name):
 
     assert inputs(events) == inputs(emitted(events, target)[1])
     assert inputs(events) == inputs(target.decode_resource(target.emit_resource(fold(events).last), "m"))
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_an_array_that_is_a_result(name):
+    """
+    Other wires have it too, as JSON or as its text.
+    """
+    decoder, target = load_dialect("anthropic-messages").decoder("m"), load_dialect(name)
+    events = decoder.feed(MESSAGES["web search"]) + decoder.close()
+
+    assert "https://u" in str([call.output for call in fold(emitted(events, target)[1]).last.tool_calls])
 
 
 SANDBOX = [

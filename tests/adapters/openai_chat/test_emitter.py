@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assistant_events import OpaqueReceived, StepEnded, StepStarted, fold, testing
+from assistant_events import MediaEnded, MediaStarted, OpaqueReceived, StepEnded, StepStarted, fold, testing
 from assistant_events.values import Origin
 
 from .notation import DIALECT, events
@@ -23,6 +23,23 @@ def test_parallel_calls():
 
     assert {"f": 0, "g": 1} == {call["function"]["name"]: call["index"] for call in calls if "name" in call["function"]}
     assert "[DONE]" == last
+
+
+def test_a_video_is_no_image():
+    """
+    The wire has images and sound alone: others are reported, and not written as an image.
+    """
+    given = [
+        StepStarted(message_id="a1", origin=Origin(provider="google", dialect="gemini-interactions")),
+        MediaStarted(message_id="a1", media_type="video/mp4"),
+        MediaEnded(message_id="a1", media_type="video/mp4", uri="https://files.example/1"),
+        StepEnded(message_id="a1", finish_reason="stop"),
+    ]
+    emitter = DIALECT.emitter()
+    frames = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+
+    assert "files.example" not in str(frames)
+    assert (0, "unplaced") in [(drop.part, drop.reason) for drop in emitter.drops]
 
 
 @pytest.mark.parametrize("arguments", ["{}", None, {"city": "Oslo"}, [1], 1], ids=json.dumps)

@@ -16,7 +16,7 @@ from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.items import ItemParts, items_of
-from assistant_events.adapters.json_fields import is_object, mapping, string, without
+from assistant_events.adapters.json_fields import is_array, is_object, mapping, string, without
 from assistant_events.history import has_result
 from assistant_events.values import MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
@@ -96,5 +96,6 @@ def _result(call_kind: str, call: msg.ToolPart) -> Item:
         code = None if call.error is None else call.error.code
         outcome = string(call.result_state, "outcome") or code or ("OUTCOME_FAILED" if call.error else "OUTCOME_OK")
         return {"outcome": outcome, "output": text}
-    in_words = {"output": text} if call.error is None else {"error": text or call.error.message}
+    output = value if is_array(value) else text
+    in_words = {"output": output} if call.error is None else {"error": output or call.error.message}
     return {"name": call.name, "response": value if is_object(value) else in_words}

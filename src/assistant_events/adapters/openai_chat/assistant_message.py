@@ -16,13 +16,14 @@ from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.call_results import input_text
+from assistant_events.adapters.call_results import input_text, text_of
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
+from assistant_events.adapters.json_fields import is_object
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
-from assistant_events.values import JsonContent, TextContent, thaw
+from assistant_events.values import JsonContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
 _THOUGHTS: Final = {array: (kind, each) for kind, (array, each) in THOUGHTS.items()}
@@ -74,7 +75,8 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
         case msg.MediaPart() if part.media_type.startswith("audio/"):
             return {"audio": {**state, **({"data": b64encode(part.data).decode()} if part.data else {})}}
         case msg.MediaPart():
-            return {"images": [{"type": "image_url", "image_url": {"url": url}}]} if (url := media_url(part)) else {}
+            url = media_url(part) if part.media_type.startswith("image/") else None
+            return {"images": [{"type": "image_url", "image_url": {"url": url}}]} if url else {}
         case msg.OpaquePart() if "arguments" in state:  # a call without a name
             function = {"arguments": state.pop("arguments"), **state.pop("function", {})}
             return {"tool_calls": [{"type": "function", **state, "function": function}]}
@@ -100,8 +102,8 @@ def _write_executed(call: msg.ToolPart) -> Item:
     """Return a call of the provider with its result, if it has one."""
     executed: Item = {"type": call.name, "arguments": input_text(call)}
     if has_result(call):
-        executed["output"] = "".join([item.text for item in call.output if isinstance(item, TextContent)])
-        for item in call.output:
-            if isinstance(item, JsonContent) and isinstance(value := thaw(item.value), dict):
-                executed |= value
+        fields = [item for item in call.output if isinstance(item, JsonContent) and is_object(item.value)]
+        executed["output"] = text_of([item for item in call.output if item not in fields])
+        for item in fields:
+            executed |= thaw(item.value)
     return executed
