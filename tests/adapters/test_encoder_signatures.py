@@ -37,6 +37,13 @@ RULES = {
         [th(signature=A), SEARCH, FOUND, CODE, PRINTED, mo("Hi")],
         [th(signature=A), SEARCH, FOUND, CODE, PRINTED, mo("Hi")],
     ),
+    "1: on calls of 1.x at once, behind code": (
+        [th(signature=A), CODE, PRINTED, fc("c1", signature=A), fc("c2", "g", signature=B)],
+        [
+            *(th(signature=A), CODE, PRINTED, fc("c1", signature=A), fc("c2", "g", signature=B)),
+            *(result("c1"), result("c2", "g")),
+        ],
+    ),
     "1: not on calls of the app, where the wire has an empty one": ([fc(signature="")], [fc(), result()]),
     "2: letter for letter": (
         [th(signature=" a+/=\n"), th(signature="é\u2028"), th(signature="a")],

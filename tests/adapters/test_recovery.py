@@ -20,15 +20,18 @@ from .notation import (
     U,
     X,
     answer,
+    args,
     codes,
     decoder,
     durable,
     ended,
     events,
+    fc,
     interrupted,
     mo,
     signature,
     started,
+    step,
     stream,
     summary,
     terminal,
@@ -86,6 +89,35 @@ def test_c96_duplicates_after_resume():
     body = stream(*wire[:4], *wire[2:])
 
     assert [started(), *text_of("abc"), ended()] == durable(body)
+
+
+CODE = step("code_execution_call", id="x1", arguments={"code": "1"}, signature="B=")
+PRINTED = step("code_execution_result", call_id="x1", result="1", signature="C=")
+TURN = numbered(
+    *(C(), S(0, th()), D(0, summary("p")), D(0, signature("A=")), X(0), S(1, CODE), X(1), S(2, PRINTED), X(2)),
+    *(S(3, fc()), D(3, args('{"a":')), D(3, args("1}")), X(3), S(4, fc("c2", "g")), D(4, args("{}")), X(4)),
+    *(S(5, mo()), D(5, text("Hel")), D(5, text("lo")), X(5), K("requires_action")),
+)
+
+
+@pytest.mark.parametrize("how", ["cursor", "replay", "another process"])
+def test_c95_a_cut_anywhere_in_signed_steps(how):
+    """
+    Behind a cut at any event, inside the input of parallel calls too, everything comes once, with each signature.
+    """
+    for at in range(1, len(TURN)):
+        made = decoder()
+        before, rest = made.feed(stream(*TURN[:at])), TURN
+        if how == "cursor":
+            made.reconnect()
+            rest = TURN[at:]
+        elif how == "replay":
+            made.rejoin()
+        else:
+            before = kept(before)
+            made = decoder(prior=fold(before))
+
+        assert_whole(before + made.feed(stream(*rest)) + made.close(), stream(*TURN))
 
 
 STATUSES = {
@@ -147,6 +179,17 @@ def test_c100_two_hops():
         ended(id="b", message_id="m.2"),
     ] == durable(body)
     assert "P1 P2" == "".join(message.text for message in fold(events(body)).messages)
+
+
+def test_c100_a_result_in_the_second_hop():
+    """
+    It is of the call in the first one. Both are sent back as the hops came, each part with its signature.
+    """
+    found = events(stream(*hops([S(0, CODE), X(0)], [S(0, PRINTED), X(0), S(1, mo("P2")), X(1)])))
+    first, _ = fold(found).messages
+
+    assert ["success"] == [call.status for call in first.tool_calls]
+    assert [CODE, PRINTED, mo("P2")] == encode(fold(found), {"model": MODEL}, mode="full").body["input"]
 
 
 def test_c100_a_second_hop_that_is_cut():

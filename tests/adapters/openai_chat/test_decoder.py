@@ -649,6 +649,17 @@ def test_an_input_that_is_no_object(arguments):
     assert ("failed", "invalid-input", json.dumps(arguments)) == (failed.status, failed.error.kind, failed.raw_input)
 
 
+def test_integers_with_a_fraction_of_zero():
+    """
+    Indexes and counts may be floats, as writers of JSON without integers have them.
+    """
+    pieces = [J('{"a":', 0.0, "call_00001", "f"), J('{"b":', 1.0, "call_00002", "g"), J("1}", 0.0), J("2}", 1.0)]
+    found = message(stream(*pieces, F("tool_calls", {"index": 0.0}), U(10.0, 5.0), DONE))
+
+    assert [{"a": 1}, {"b": 2}] == [thaw(called.input) for called in found.tool_calls]
+    assert (10, 5) == (found.usage.input_tokens, found.usage.output_tokens)
+
+
 def test_an_input_ends_with_the_answer():
     """
     A text that is JSON already is not the end of an input.
