@@ -7,7 +7,7 @@ import json
 import pytest
 
 from assistant_events import Origin, fold
-from assistant_events.adapters import dialect_names, load_dialect
+from assistant_events.adapters import detect_dialect, dialect_names, load_dialect
 from assistant_events.testing import Call, answer, check_adapter
 from assistant_events.testing.sample import Sample
 from tests.fuzz.seeds import samples
@@ -44,6 +44,18 @@ def test_no_frame_is_taken_for_one_of_another_dialect(name):
     for sample in samples(name).values():
         for document in filter(None, [frame.document for frame in Sample(load_dialect(name), "", sample.body).frames]):
             assert [] == [other.name for other in others if other.detect(document)], document
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_a_document_is_known_as_one_of_its_dialect(name):
+    """
+    So are those of answers that failed.
+    """
+    dialect = load_dialect(name)
+    for sample in samples(name).values():
+        message = fold(Sample(dialect, "", sample.body).events).last
+        document = None if message is None else json.loads(json.dumps(dialect.emit_resource(message)))
+        assert document is None or dialect is detect_dialect([document]), document
 
 
 @pytest.mark.parametrize("name", dialect_names())

@@ -10,7 +10,7 @@ from typing import Final
 
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.gateway_deltas import BESIDE, SEAL
-from assistant_events.adapters.json_fields import Fields, mapping
+from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_places import citation_of
 from assistant_events.adapters.usage import UsageTable
@@ -113,5 +113,7 @@ def citations_of(annotation: Fields) -> list[Citation]:
 
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
+    if not document.keys().isdisjoint(("type", "event_type")) or string(document, "object") == "response":
+        return False
     error, is_answer = error_of(document), isinstance(document.get("choices"), (list, tuple))
-    return document.keys().isdisjoint(("type", "event_type")) and (is_answer or (bool(error) and "status" not in error))
+    return is_answer or (bool(error) and "status" not in error)
