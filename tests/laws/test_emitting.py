@@ -21,12 +21,12 @@ from assistant_events.testing.strategies import loose_events, recut
 from assistant_events.values import thaw
 from tests.adapters.anthropic_messages.samples import SAMPLES as MESSAGES
 from tests.adapters.gemini_generate_content.samples import SAMPLES as GENERATE_CONTENT
-from tests.adapters.notation import C, D, K, S, X, args, fc, step
+from tests.adapters.notation import C, D, K, S, X, args, fc, mo, step
 from tests.adapters.notation import stream as as_bytes
 from tests.adapters.openai_chat.notation import J, answer
 from tests.adapters.openai_chat.samples import SAMPLES as CHAT
 from tests.adapters.openai_responses.samples import SAMPLES as RESPONSES
-from tests.adapters.samples import SAMPLES
+from tests.adapters.samples import SAMPLES, hops
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
 from tests.drawn import sessions
 from tests.fuzz.generated import stream as generated
@@ -257,6 +257,19 @@ def test_a_call_that_turns_out_to_be_answered(source, name):
     found = fold(emitted(events, target)[1]).last
 
     assert ("stop", [True]) == (found.finish_reason, [call.provider_executed for call in found.tool_calls])
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_messages_behind_a_pause(name):
+    """
+    What readers of the wire would not read, behind the end of the first message, is reported and not written.
+    """
+    first, second = [S(0, mo("P1 ")), X(0)], [S(0, mo("P2")), X(0)]
+    decoder = DIALECT.decoder("m")
+    drops, caused = emitted(decoder.feed(as_bytes(*hops(first, second))) + decoder.close(), load_dialect(name))
+    is_reported = Drop("m.2", None, OTHER_MESSAGE) in drops
+
+    assert ("P1 " if is_reported else "P1 P2") == "".join(message.text for message in fold(caused).messages)
 
 
 @pytest.mark.parametrize("name", dialect_names())

@@ -47,7 +47,7 @@ class EmitterBase(ABC):
 
     A part is written when it has ended, in the order in which the parts began; live events write nothing. A call of
     another dialect that is the app's waits for the end of the message: its provider may still answer it. One answer may
-    be several messages, each paused but the last.
+    be several messages, each paused but the last, where the wire has `joins_hops`.
 
     Args:
         delta_chars: Length of one delta of text or of input, for `pieces`; `None` sends each in one delta.
@@ -58,6 +58,9 @@ class EmitterBase(ABC):
 
     name_field: ClassVar[str | None] = None
     """Field of a frame that is its name too; `None` where frames have no names."""
+
+    joins_hops: ClassVar[bool] = False
+    """Whether readers of the wire read on behind a message that was paused. Elsewhere what follows it is a drop."""
 
     def __init__(self, *, delta_chars: int | None = None) -> None:
         self._delta_chars = delta_chars
@@ -191,7 +194,8 @@ class EmitterBase(ABC):
         answer.ended = True
         message = answer.message()
         is_cut = message.error is not None and message.error.kind in CUT_KINDS
-        self._over = message.finish_reason is not FinishReason.PAUSE and not is_cut
+        is_paused = self.joins_hops and message.finish_reason is FinishReason.PAUSE
+        self._over = not (is_paused or is_cut)
         self.on_end(own_message(message, self.decoder.dialect))
         self._unread.append((message, answer.frames))
 

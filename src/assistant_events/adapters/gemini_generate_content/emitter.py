@@ -26,6 +26,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
     """Writes one answer as a stream."""
 
     decoder = GeminiGenerateContentDecoder
+    joins_hops = True
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Remember what every chunk repeats."""

@@ -96,6 +96,5 @@ def _result(call_kind: str, call: msg.ToolPart) -> Item:
         code = None if call.error is None else call.error.code
         outcome = string(call.result_state, "outcome") or code or ("OUTCOME_FAILED" if call.error else "OUTCOME_OK")
         return {"outcome": outcome, "output": text}
-    output = value if is_array(value) else text
-    in_words = {"output": output} if call.error is None else {"error": output or call.error.message}
+    in_words = {"error": text or call.error.message} if call.error else {"output": value if is_array(value) else text}
     return {"name": call.name, "response": value if is_object(value) else in_words}

@@ -43,6 +43,7 @@ class GeminiInteractionsEmitter(EmitterBase):
     """
 
     decoder = GeminiInteractionsDecoder
+    joins_hops = True
 
     def __init__(
         self,
