@@ -129,13 +129,31 @@ class ClaudeEncoder(AskAgainEncoder):
     @cached_property
     def _without_thought(self) -> Collection[str]:
         """
-        The ids of the answers of the last turn whose calls are refused, when the last of these answers has calls.
+        The ids of the answers whose calls are refused: now, or when the model made a thought that is sent.
+
+        That thought is bound to what was sent before it (Claude documentation, preserved thinking, 2026-10).
+        """
+        found = self._refused_before(len(self.messages))
+        is_behind = False  # a thought, with nothing of another model between
+        for place, message in enumerate(self.messages):
+            answer, parts = self._sendable.get(message.id, (None, []))
+            is_own = answer is not None and self.is_own(answer)
+            thoughts = [is_own and isinstance(part, msg.ReasoningPart) for part in parts]
+            if any(thoughts) and not is_behind:
+                found |= self._refused_before(place)
+            is_behind = is_own and (is_behind or thoughts[:1] == [True])
+        return found
+
+    def _refused_before(self, end: int) -> set[str]:
+        """
+        Return the ids of the answers of the last turn before *end* whose calls are refused, when it ends with calls.
 
         Where nothing remains of that turn, those of the turn before it, too.
         """
         found: set[str] = set()
-        for is_answer, turn in groupby(reversed(self.messages), lambda each: isinstance(each, msg.AssistantMessage)):
-            sent = [self._sendable(each) for each in turn if is_answer][::-1]
+        behind = reversed(self.messages[:end])
+        for is_answer, turn in groupby(behind, lambda each: isinstance(each, msg.AssistantMessage)):
+            sent = [self._sendable[each.id] for each in turn if is_answer][::-1]
             sent = [(message, parts) for message, parts in sent if parts and not self.is_asked_again(message, parts)]
             if sent and not any(map(self._is_call, sent[-1][1])):
                 break
@@ -149,11 +167,17 @@ class ClaudeEncoder(AskAgainEncoder):
                 break
         return found
 
-    def _sendable(self, message: msg.Message) -> tuple[msg.AssistantMessage, list[msg.Part]]:
-        [kept] = self.selected(message).messages
-        assert isinstance(kept, msg.AssistantMessage)
-        parts = [part for part in kept.parts if self.unsendable(part) is None]
-        return kept, [part for part in parts if not isinstance(part, msg.MediaPart) or self.is_sent(kept, part)]
+    @cached_property
+    def _sendable(self) -> Mapping[str, tuple[msg.AssistantMessage, list[msg.Part]]]:
+        """The answers by their ids, each with the parts that have a block."""
+        found: dict[str, tuple[msg.AssistantMessage, list[msg.Part]]] = {}
+        for message in self.messages:
+            for kept in self.selected(message).messages if isinstance(message, msg.AssistantMessage) else ():
+                assert isinstance(kept, msg.AssistantMessage)
+                parts = [part for part in kept.parts if self.unsendable(part) is None]
+                parts = [part for part in parts if not isinstance(part, msg.MediaPart) or self.is_sent(kept, part)]
+                found[kept.id] = kept, parts
+        return found
 
     def _refused_thoughts(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]

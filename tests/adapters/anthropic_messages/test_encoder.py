@@ -1481,6 +1481,34 @@ def test_calls_of_earlier_turns_need_no_thought():
     assert ["text", "text", "text"] == [each["type"] for message in tried for each in message["content"]]
 
 
+ENDED = (*UNSEEN, *text(1, "So"))
+LATER = (B(1, "thinking", thinking="", signature=""), S(1, "EqQB"), X(1))
+BOUND = {
+    "of a model that ends the turn": [[(OTHER_MODEL, *tool(0))], ENDED],
+    "of a model that calls again": [[(OTHER_MODEL, *tool(0)), (M(), *UNSEEN, *tool(1, id="toolu_2"))], text(0, "So")],
+    "in a turn that nothing ended": [[(OTHER_MODEL, *tool(0)), AND], ENDED],
+    "with its thought behind a text": [[(OTHER_MODEL, *tool(0))], (*text(0, "So"), *LATER, *text(2, "it"))],
+    "of two other models": [[(OTHER_MODEL, *tool(0)), (OTHER_MODEL, *tool(0, id="toolu_2"))], ENDED],
+}
+
+
+@pytest.mark.parametrize("case", BOUND)
+def test_a_thought_is_bound_to_what_was_sent_before_it(case):
+    """
+    Calls that were sent as text when the model made its thought remain text behind the end of their turn.
+    """
+    steps, ending = BOUND[case]
+    conversation = [USER]
+    for step in steps:
+        conversation += [step] if step is AND else worked(step)[1:]
+    conversation = [attrs.evolve(each, id=f"m{at}") for at, each in enumerate(conversation)]
+    asked, _ = encoded(*conversation, **THINKING)
+    later, _ = encoded(*conversation, another(answer(*ending)), UserMessage(id="u3", content="More?"), **THINKING)
+
+    assert "was called with" in str(asked)
+    assert asked == later[: len(asked)]
+
+
 def test_a_cut_answer_and_calls_without_a_thought():
     """
     An answer that is asked for again ends no loop; one whose own calls are sent as text keeps its texts.

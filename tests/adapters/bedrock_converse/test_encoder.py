@@ -4,6 +4,7 @@ What Converse takes back: order, signatures, results, and what must not be sent.
 
 import re
 
+import attrs
 import pytest
 
 from assistant_events import Origin, UserMessage, fold
@@ -617,3 +618,17 @@ def test_an_answer_that_was_cut(behind, expected, model):
 
     assert expected == [each["role"] for each in messages]
     assert (not behind) is bool(drops)
+
+
+def test_a_thought_is_bound_to_what_was_sent_before_it():
+    """
+    Calls that were sent as text when Claude made its thought remain text behind the end of their turn.
+    """
+    thinking = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
+    called = fold(built(calls=[Call("f", output="4")], origin=Origin(provider="openai", dialect="openai-chat"))).last
+    thought = own(answer(H(0, "Hm"), G(0, "EqQB"), X(0), *text(1, "So.")))
+    asked, _ = encoded(USER, called, **thinking)
+    later, _ = encoded(USER, called, attrs.evolve(thought, id="a2"), NEXT, **thinking)
+
+    assert "was called with" in str(asked)
+    assert asked == later[:1]
