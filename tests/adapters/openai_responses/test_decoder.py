@@ -256,6 +256,24 @@ class TestResponse:
             == fold(DIALECT.decode_resource(document, "a1")).last
         )
 
+    @pytest.mark.parametrize(
+        "item",
+        [
+            {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "s", "tools": [{"name": "f"}]},
+            {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA"},
+        ],
+        ids=lambda item: item["type"],
+    )
+    def test_an_item_without_a_status_in_an_incomplete_document(self, item):
+        """
+        It is where the provider has it: only a call may have been cut.
+        """
+        end = incomplete("max_output_tokens", item, text(1, "Hi")[-1]["item"])
+        document = fold(DIALECT.decode_resource(end["response"], "a1")).last
+
+        assert message(stream(hosted(0, **item), text(1, "Hi"), end=end)) == document
+        assert ["opaque", "text"] == [part.type for part in document.parts]
+
     def test_a_document_of_a_run_that_goes_on(self):
         """
         It keeps what is there, and can be taken up again.

@@ -125,7 +125,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         self.ensure_started(string(response, "model") or None)
         unfinished = words.ENDS.get(status, ("in_progress", None))  # items of a response in progress do not end here
         for index, fields in self._items.unread(mappings(response, "output")):
-            may_be_cut = status == "incomplete" and fields.keys().isdisjoint(("status", "summary", "content"))  # a call
+            may_be_cut = status == "incomplete" and "status" not in fields and string(fields, "type") in words.TOOLS
             self._on_item(index, fields, is_done=not may_be_cut and string(fields, "status") not in unfinished)
         if name in words.ENDS or name == "done":
             self._finish(response, status, raw)
