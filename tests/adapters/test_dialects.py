@@ -14,6 +14,7 @@ from tests.fuzz.seeds import samples
 
 from .bedrock_converse.notation import REQUEST
 from .notation import THOROUGH
+from .reading import emitted_by
 
 REQUESTS = {"bedrock-converse": REQUEST}
 
@@ -76,3 +77,29 @@ def test_a_document_has_no_state_of_another_dialect(name):
     document = json.dumps(load_dialect(name).emit_resource(fold(events).last))
     assert "weather" in document
     assert "seal" not in document
+
+
+FREE_TEXT = load_dialect("openai-responses").decode_resource(
+    {
+        "id": "resp_1",
+        "object": "response",
+        "status": "completed",
+        "model": "gpt-5.6",
+        "output": [{"id": "ctc_1", "type": "custom_tool_call", "call_id": "c1", "name": "sql", "input": "SELECT 1"}],
+    },
+    "a1",
+)
+
+
+@pytest.mark.parametrize("name", [each for each in dialect_names() if each != "openai-responses"])
+def test_a_call_with_free_text_is_written_as_json(name):
+    """
+    Other wires have the text in the object that the app has got: their clients read no call from a text alone.
+    """
+    dialect, message = load_dialect(name), fold(FREE_TEXT).last
+    _, _, events = emitted_by(dialect, FREE_TEXT)
+    document = dialect.decode_resource(dialect.emit_resource(message), "a1")
+
+    for found in (events, document):
+        [call] = fold(found).last.tool_calls
+        assert ("called", {"input": "SELECT 1"}) == (call.status, call.arguments)
