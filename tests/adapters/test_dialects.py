@@ -103,3 +103,24 @@ def test_a_call_with_free_text_is_written_as_json(name):
     for found in (events, document):
         [call] = fold(found).last.tool_calls
         assert ("called", {"input": "SELECT 1"}) == (call.status, call.arguments)
+
+
+ERRORS = {
+    "anthropic-messages": {"type": "error", "error": {"type": "overloaded_error", "message": "Later."}},
+    "bedrock-converse": {"throttlingException": {"message": "Later."}},
+    "openai-responses": {"type": "error", "code": "rate_limit_exceeded", "message": "Later.", "sequence_number": 0},
+}
+
+
+@pytest.mark.parametrize("source", ERRORS)
+@pytest.mark.parametrize("name", dialect_names())
+def test_an_error_of_another_wire_is_written_with_a_known_code(name, source):
+    """
+    Its kind, and whether to try again, are what clients go by; the code of another wire means nothing to them.
+    """
+    decoder = load_dialect(source).decoder("a1")
+    given = decoder.feed_event(ERRORS[source]) + decoder.close()
+    _, _, events = emitted_by(load_dialect(name), given)
+    expected, found = given[-1].error, events[-1].error
+
+    assert (expected.kind, "Later.", True) == (found.kind, found.message, found.retryable)

@@ -248,6 +248,11 @@ NEAREST = {
     "the code of the nearest kind": ("not-found", None, "invalid_request_error"),
     "the last resort": ("auth", None, "api_error"),
     "the code that the error has": ("auth", "-17", "-17"),
+    "the first code of the kind, of an error with that of another wire": (
+        "rate-limit",
+        "throttlingException",
+        "rate_limit_error",
+    ),
 }
 
 

@@ -174,7 +174,10 @@ class ErrorTable:
         for form in self._forms(error):
             if self.read(form) == error:
                 return form
-        return {self.fields[0]: error.code or self._word(error.kind), "message": error.message}
+        forms = [
+            {self.fields[0]: code, "message": error.message} for code in (error.code, self._word(error.kind)) if code
+        ]
+        return min(forms, key=lambda form: _differences(self.read(form), error))
 
     def is_exact(self, error: ErrorInfo) -> bool:
         """Whether the object that `write` returns is read as the same error."""
@@ -229,6 +232,11 @@ class ErrorTable:
                 if meaning == each:
                     return code
         return self.otherwise
+
+
+def _differences(read: ErrorInfo, error: ErrorInfo) -> tuple[bool, bool]:
+    """Return what a client would do otherwise, as it reads another error: the code of another wire means nothing."""
+    return read.kind != error.kind, read.retryable != error.retryable
 
 
 def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
