@@ -10,6 +10,7 @@ from assistant_events import Origin, fold
 from assistant_events.adapters import detect_dialect, dialect_names, load_dialect
 from assistant_events.testing import Call, answer, check_adapter
 from assistant_events.testing.sample import Sample
+from assistant_events.values import ErrorInfo
 from tests.fuzz.seeds import samples
 
 from .bedrock_converse.notation import REQUEST
@@ -124,3 +125,21 @@ def test_an_error_of_another_wire_is_written_with_a_known_code(name, source):
     expected, found = given[-1].error, events[-1].error
 
     assert (expected.kind, "Later.", True) == (found.kind, found.message, found.retryable)
+
+
+@pytest.mark.parametrize("output", [(), "half of it"], ids=["nothing", "an output"])
+@pytest.mark.parametrize("name", ["anthropic-messages", "bedrock-converse", "openai-responses"])
+def test_a_failed_tool_of_another_provider_has_failed(name, output):
+    """
+    Where a wire has a mark for a result that failed, a failure of another provider has it, with its text.
+    """
+    fault = ErrorInfo(kind="tool", message="no hits")
+    call = Call("look_up", {}, output=output, error=fault, provider_executed=True)
+    given = answer(calls=[call], origin=Origin(provider="acme", dialect="acme-chat"))
+    _, body, events = emitted_by(load_dialect(name), given)
+    document = load_dialect(name).emit_resource(fold(given).last)
+
+    assert ["failed", "failed"] == [
+        fold(found).last.tool_calls[0].status for found in (events, load_dialect(name).decode_resource(document, "a1"))
+    ]
+    assert (output or "no hits") in body.decode(errors="replace")

@@ -43,8 +43,11 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             return {"type": type_, "name": first.name, "input": arguments, **more, "id": call_id}
         case "result":
             output = join_sealed(output_value(first), mapping(state, "sealed"))
+            kind_of, is_marked = state.get("type", f"{first.name}_tool_result"), "is_error" in more
+            if first.error is not None and words.result_error(output, is_error=is_marked) is None:  # of another wire
+                output = output or {"type": f"{kind_of}_error", "error_code": first.error.message}
+                more = {**more, "is_error": True}
             content = {} if output is None else {"content": output}
-            kind_of = state.get("type", f"{first.name}_tool_result")
             return {"type": kind_of, "tool_use_id": wire_id(first) or first.call_id, **content, **more}
         case "media" | "opaque":  # no model answers with media
             return dict(mapping(state, "block")) or None

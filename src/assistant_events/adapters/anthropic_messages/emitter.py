@@ -65,11 +65,8 @@ class AnthropicMessagesEmitter(BlockEmitter):
     def _cut(self, delta: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield a delta in pieces."""
         _, field = words.DELTAS.get(string(delta, "type") or "", ("", ""))
-        text = string(delta, field)
-        for piece in self.pieces(text or ""):
-            yield {**delta, field: piece}
-        if not text:
-            yield delta
+        text = string(delta, field) or ""
+        yield from [{**delta, field: piece} for piece in self.pieces(text)] or [delta]
 
 
 def _split(block: dict[str, Any], part: msg.Part | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -48,8 +48,10 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             ident = wire_id(first) or first.call_id
             return {"toolUse": {"toolUseId": ident, "name": first.name, "input": arguments, **kind_of, **more}}
         case "result":
-            ident = wire_id(first) or first.call_id
-            return {"toolResult": {"toolUseId": ident, "content": list(map(_result_block, first.output)), **more}}
+            ident, content = wire_id(first) or first.call_id, list(map(_result_block, first.output))
+            if first.error is not None and "status" not in more:  # of another wire
+                content, more = content or [{"text": first.error.message}], {**more, "status": "error"}
+            return {"toolResult": {"toolUseId": ident, "content": content, **more}}
         case "media":
             return media_block(first)
         case "opaque":
