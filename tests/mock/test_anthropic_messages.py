@@ -362,6 +362,26 @@ def anything(request_):
     return posted({"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}, request_)
 
 
+AGAIN = model({**CALL, "id": "toolu_2"}), user({**RESULT, "tool_use_id": "toolu_2"})
+SEALED = {"type": "thinking", "thinking": "Hm", "signature": "EqQB"}
+LOOPS = {
+    "a thought at its start": (200, [model(SEALED, CALL), user(RESULT), *AGAIN]),
+    "a thought behind its start": (200, [model(CALL), user(RESULT), model(SEALED, AGAIN[0]["content"][0]), AGAIN[1]]),
+    "a thought before another prompt": (400, [model(SEALED, CALL), user(RESULT, TEXT), *AGAIN]),
+    "a thought of the turn before": (400, [model(SEALED, TEXT), "And?", *AGAIN]),
+}
+
+
+@pytest.mark.parametrize(("status", "messages"), LOOPS.values(), ids=LOOPS)
+def test_a_tool_loop_has_one_thought(status, messages):
+    """
+    While thinking is on, a model that does not think between calls thinks once, and its later answers have calls alone.
+    """
+    fixtures = {"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}
+
+    assert status == posted(fixtures, body("Hi", *messages, thinking=THINKING), sign=False).status
+
+
 HEADERS_REFUSED = {
     "no key": ({"x-api-key": None}, 401, "authentication_error"),
     "no version": ({"anthropic-version": None}, 400, "invalid_request_error"),

@@ -379,6 +379,27 @@ def anything(request_):
     return posted({"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}, request_)
 
 
+SECOND = {"toolUse": {**CALL["toolUse"], "toolUseId": "tooluse_2"}}
+AGAIN = model(SECOND), user({"toolResult": {**RESULT["toolResult"], "toolUseId": "tooluse_2"}})
+SEALED = reasoning(signature="EqQB")
+LOOPS = {
+    "a thought at its start": (200, [model(SEALED, CALL), user(RESULT), *AGAIN]),
+    "a thought behind its start": (200, [model(CALL), user(RESULT), model(SEALED, SECOND), AGAIN[1]]),
+    "a thought before another prompt": (400, [model(SEALED, CALL), user(RESULT, TEXT), *AGAIN]),
+    "a thought of the turn before": (400, [model(SEALED, TEXT), "And?", *AGAIN]),
+}
+
+
+@pytest.mark.parametrize(("status", "messages"), LOOPS.values(), ids=LOOPS)
+def test_a_tool_loop_has_one_thought(status, messages):
+    """
+    While thinking is on, a model that does not think between calls thinks once, and its later answers have calls alone.
+    """
+    fixtures = {"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}
+
+    assert status == posted(fixtures, body("Hi", *messages, **TOOLS, **THINKING), sign=False).status
+
+
 def kind_of(found):
     """Return the exception of an error, as clients of AWS read it."""
     return found.headers["x-amzn-errortype"].partition(":")[0]

@@ -244,13 +244,22 @@ def _check_last_blocks(messages: list[tuple[str, Blocks]]) -> None:
 
 
 def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
-    """Check that the answer whose calls are answered begins with a thought, while thinking is on."""
-    if not is_thinking(body) or len(messages) < 2 or messages[-2][0] != "assistant":
-        return
-    blocks = messages[-2][1]
-    if any(block["type"] == "tool_use" for block in blocks) and sealed_content(blocks[0]) is None:
-        where = f"messages.{len(messages) - 2}.content.0.type"
-        raise _rejected(f"{where}: {_NO_THINKING.format(blocks[0]['type'])}")
+    """Check that the tool loop whose calls are answered has begun with a thought, while thinking is on."""
+    loop = list(_calling_answers(messages)) if is_thinking(body) else []
+    if loop and all(sealed_content(messages[place][1][0]) is None for place in loop):
+        where = f"messages.{loop[0]}.content.0.type"
+        raise _rejected(f"{where}: {_NO_THINKING.format(messages[loop[0]][1][0]['type'])}")
+
+
+def _calling_answers(messages: list[tuple[str, Blocks]]) -> Iterator[int]:
+    """Yield the places of the last answers with calls, the last one first, between which are results alone."""
+    for place in range(len(messages) - 2, -1, -2):
+        role, blocks = messages[place]
+        if role != "assistant" or not any(block["type"] == "tool_use" for block in blocks):
+            return
+        yield place
+        if not place or any(block["type"] != "tool_result" for block in messages[place - 1][1]):
+            return
 
 
 def _check_signatures(messages: list[tuple[str, Blocks]], ledger: SignatureLedger) -> None:

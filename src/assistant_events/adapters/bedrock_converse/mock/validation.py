@@ -239,13 +239,23 @@ def _distinct(where: str, kind: str, ids: list[str]) -> list[str]:
 
 
 def _check_first_block(body: Body, messages: Sequence[tuple[str, _Blocks]]) -> None:
-    """Check that the answer whose calls are answered begins with reasoning, while thinking is on."""
-    if not is_thinking(body) or len(messages) < 2 or messages[-2][0] != "assistant":
-        return
-    place, blocks = len(messages) - 2, messages[-2][1]
-    if any(map(app_call, blocks)) and sealed_content(blocks[0]) is None:
-        found = "tool_use" if "toolUse" in blocks[0] else next(iter(blocks[0]))
-        raise _refused_by_model(f"messages.{place}.content.0.type: {_NO_THINKING.format(found)}")
+    """Check that the tool loop whose calls are answered has begun with reasoning, while thinking is on."""
+    loop = list(_calling_answers(messages)) if is_thinking(body) else []
+    if loop and all(sealed_content(messages[place][1][0]) is None for place in loop):
+        first = messages[loop[0]][1][0]
+        found = "tool_use" if "toolUse" in first else next(iter(first))
+        raise _refused_by_model(f"messages.{loop[0]}.content.0.type: {_NO_THINKING.format(found)}")
+
+
+def _calling_answers(messages: Sequence[tuple[str, _Blocks]]) -> Iterator[int]:
+    """Yield the places of the last answers with calls, the last one first, between which are results alone."""
+    for place in range(len(messages) - 2, -1, -2):
+        role, blocks = messages[place]
+        if role != "assistant" or not any(map(app_call, blocks)):
+            return
+        yield place
+        if not place or any("toolResult" not in block for block in messages[place - 1][1]):
+            return
 
 
 def _check_signatures(messages: Sequence[tuple[str, _Blocks]], ledger: SignatureLedger) -> None:
