@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assistant_events import Origin, fold
+from assistant_events import Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import detect_dialect, dialect_names, load_dialect
 from assistant_events.testing import Call, answer, check_adapter
 from assistant_events.testing.sample import Sample
@@ -78,6 +78,42 @@ def test_a_document_has_no_state_of_another_dialect(name):
     document = json.dumps(load_dialect(name).emit_resource(fold(events).last))
     assert "weather" in document
     assert "seal" not in document
+
+
+def items_of(dialect, conversation):
+    """
+    Return what a full request has of a conversation, by the role of its messages where they are joined.
+    """
+    body = dialect.encoder(conversation, REQUESTS.get(dialect.name, {"model": "m"}), mode="full").body
+    found = []
+    for item in body.get("messages") or body.get("input") or body.get("contents") or ():
+        content = item.get("content", item.get("parts"))
+        found += [(item.get("role"), each) for each in content] if isinstance(content, list) else [item]
+    return found
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_a_request_begins_with_the_one_before(name):
+    """
+    What was sent stays as it was when the conversation grows: newer models of Claude and GPT bind thoughts to it.
+    """
+    dialect, tried = load_dialect(name), 0
+    asked, again, more = [UserMessage(id=f"u{number}", content="And?") for number in range(3)]
+    for sample in samples(name).values():
+        decoder = dialect.decoder("a1", request=REQUESTS.get(name))
+        answers = list(fold(decoder.feed(sample.body) + decoder.close()).messages)
+        for at, message in enumerate(answers):
+            results = [call.succeed("4") for call in message.tool_calls if not (call.provider_executed or call.settled)]
+            answers[at] = fold(results, start=Transcript(messages=(message,))).last
+        next_one = fold(answer("So.", message_id="a0", origin=answers[-1].origin)).last
+        continues = answers[-1].finish_reason == "tool-calls" or answers[-1].status == "failed"
+        for prompts in [[again], *([[]] if continues else [])]:
+            conversation, tried = [asked, *answers, *prompts], tried + 1
+            before, later = items_of(dialect, conversation), items_of(dialect, [*conversation, next_one, more])
+            assert before == later[: len(before)]
+            assert "So." in str(later[len(before)])
+
+    assert tried > 20
 
 
 FREE_TEXT = load_dialect("openai-responses").decode_resource(
