@@ -136,7 +136,7 @@ class ClaudeEncoder(AskAgainEncoder):
         found = self._refused_before(len(self.messages))
         is_behind = False  # a thought, with nothing of another model between
         for place, message in enumerate(self.messages):
-            answer, parts = self._sendable.get(message.id, (None, []))
+            answer, parts = self._sendable.get(message.id, (None, list[msg.Part]()))
             is_own = answer is not None and self.is_own(answer)
             thoughts = [is_own and isinstance(part, msg.ReasoningPart) for part in parts]
             if any(thoughts) and not is_behind:
