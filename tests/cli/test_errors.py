@@ -29,6 +29,7 @@ INPUTS = {
     "sse without json": (b"data: hello\n\n", "no dialect detects it"),
     "json of nobody": (b'{"hello": "world"}', "no dialect detects it"),
     "json lines of nobody": (b'{"hello": 1}\n{"hello": 2}\n{nonsense\n', "no dialect detects it"),
+    "an event of another library": (b'{"type": "compaction.started", "v": 1}\n', "no dialect detects it"),
     "an array of numbers": (b"[1, 2, 3]", "the JSON holds no object"),
     "a cut document": (b'{"steps": [{"type": "thou', "object 1: not valid JSON"),
     "a damaged line": (OWN + b"{nonsense\n", "line 2: not valid JSON"),
@@ -294,6 +295,11 @@ def test_the_dialects_that_were_tried(run, command):
     half = AwsEventStream.frame(None, {"messageStart": {"role": "assistant"}})[:-1]
     for nothing in (b"data: hello\n\n", half):
         assert "  tried 0 objects, no whole frame holds one" in run(command, "-", stdin=nothing).err
+    long = json.dumps({"type": "x" * 41, **dict.fromkeys("abcdefgh")}).encode()
+    assert (
+        f"  tried 1 object, the first has the fields type '{'x' * 40}', a, b, c, d, e, f, g\n"
+        in run(command, "-", stdin=long).err
+    )
 
 
 def test_a_dialect_that_does_not_load(run, monkeypatch):

@@ -1,5 +1,6 @@
 """`fold`: decode, store, print."""
 
+import io
 import json
 import os
 import signal
@@ -37,6 +38,31 @@ CLAUDE = {
     "content": [{"type": "text", "text": "Hello"}],
     "usage": {"input_tokens": 1, "output_tokens": 1},
 }
+BINARY = b"".join(
+    AwsChunkStream.frame(None, each)
+    for each in (
+        {"type": "message_start", "message": {"id": "m" * 1850, "type": "message", "role": "assistant", "content": []}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}},
+        {"type": "message_stop"},
+    )
+)
+UNNAMED = {"event_type": "interaction.created", "interaction": {"status": "in_progress"}}
+FAILED = streams.sse(streams.created("v1_b"), {"event_type": "error", "error": {"code": 503, "message": "down"}})
+
+
+class Pieces(io.RawIOBase):
+    """A stream that gives seven bytes at a time."""
+
+    def __init__(self, data):
+        self._left = data
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        piece, self._left = self._left[:7], self._left[7:]
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def messages(ran):
@@ -70,6 +96,12 @@ def test_text_of_a_pipe(run, stream):
         ("openai-chat", "stream with an end"),
         ("openai-responses", "document"),
         ("gemini-interactions", "document"),
+        ("gemini-interactions", "document with a name"),
+        ("gemini-interactions", "document of its kind"),
+        ("gemini-interactions", "documents"),
+        ("gemini-interactions", "end without an answer"),
+        ("gemini-interactions", "events of ours"),
+        ("openai-chat", "binary stream"),
     ],
 )
 def test_a_dialect_that_recognises_nothing(run, db, dialect, name):
@@ -83,6 +115,21 @@ def test_a_dialect_that_recognises_nothing(run, db, dialect, name):
             "type 'interaction.created', event_type 'interaction.created', interaction",
         ),
         "document": (json.dumps(CLAUDE).encode(), "id, model, type 'message', role 'assistant', content, usage"),
+        "document with a name": (b'{"id": "r", "model": "m", "status": "completed"}', "id, model, status"),
+        "document of its kind": (b'{"object": "interaction", "x": 1}', "object 'interaction', x"),
+        "documents": (
+            json.dumps([RESOURCE, RESOURCE]).encode(),
+            "id, object 'interaction', status, model, steps, usage",
+        ),
+        "end without an answer": (
+            streams.sse({"event_type": "interaction.completed", "interaction": {}}),
+            "type 'interaction.completed', event_type 'interaction.completed', interaction",
+        ),
+        "events of ours": (
+            b'{"type": "text.started", "v": 1, "message_id": "a1"}\n',
+            "type 'text.started', v, message_id",
+        ),
+        "binary stream": (BINARY, "type 'message_start', message"),
     }
     data, fields = begins[name]
     for command in (["fold", "-"], ["fold", "-", "--db", db], ["events", "-"]):
@@ -97,15 +144,17 @@ def test_a_dialect_that_recognises_nothing(run, db, dialect, name):
 
 def test_the_binary_stream_of_bedrock(run, tmp_path):
     """
-    A binary stream is known by its first checksum.
+    A binary stream is known by its first checksum, though a length before it may look like the end of a line.
     """
-    start = {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": []}}
-    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}}
-    body = b"".join(AwsChunkStream.frame(None, each) for each in (start, delta, {"type": "message_stop"}))
     path = tmp_path / "answer.bin"
-    path.write_bytes(body)
+    path.write_bytes(BINARY)
 
-    for ran in (run("fold", path, "--json"), run("fold", "-", "--json", stdin=body)):
+    assert b"\n" == BINARY[2:3]
+    for ran in (
+        run("fold", path, "--json"),
+        run("fold", "-", "--json", stdin=BINARY),
+        run("fold", "-", "--json", stdin=Pieces(BINARY)),
+    ):
         [message] = messages(ran)
         assert "anthropic-messages" == message["origin"]["dialect"]
         assert "Hello" == message["parts"][0]["text"]
@@ -147,6 +196,7 @@ FORMS = {
     "sse": HELLO,
     "sse with crlf": HELLO.replace(b"\n", b"\r\n"),
     "sse after a mark and blank lines": b"\xef\xbb\xbf\n\n" + HELLO,
+    "sse after a comment": b": ping\n\n" + HELLO,
     "sse with bare data": b"".join([line + b"\n\n" for line in HELLO.split(b"\n") if line.startswith(b"data")]),
     "json lines": b"\n".join([line[6:] for line in HELLO.split(b"\n") if line.startswith(b"data")]),
     "json array": b"[%s]" % b",\n".join([line[6:] for line in HELLO.split(b"\n") if line.startswith(b"data")]),
@@ -168,6 +218,60 @@ def test_every_form_of_one_answer(run, tmp_path, data, place):
 
     assert (0, "") == (ran.code, ran.err)
     assert messages(run("fold", "-", "--json", stdin=HELLO)) == messages(ran)
+
+
+@pytest.mark.parametrize("data", [*FORMS.values(), NAMELESS], ids=[*FORMS, "nameless"])
+def test_input_in_pieces(run, data):
+    """
+    What comes in pieces of a few bytes, and cannot be read twice, gives the same message.
+    """
+    ran = run("fold", "-", "--json", stdin=Pieces(data))
+
+    assert (0, "") == (ran.code, ran.err)
+    assert messages(run("fold", "-", "--json", stdin=data)) == messages(ran)
+
+
+@pytest.mark.parametrize("data", [streams.sse(streams.created())[:-2], json.dumps(streams.created()).encode()])
+def test_one_event(run, data):
+    """
+    The first event of a stream is the beginning of an answer, also without the blank line behind it, and as JSON.
+    """
+    ran = run("fold", "-", stdin=data)
+
+    assert (0, "m1  assistant · google gemini-3.6-flash · failed") == (ran.code, ran.out.splitlines()[0])
+    assert "  error     interrupted: the stream stopped before its end" in ran.out
+
+
+@pytest.mark.parametrize(("before", "code"), [(99, 0), (100, 2)])
+def test_frames_of_a_proxy(run, before, code):
+    """
+    A dialect is looked for in the first hundred frames.
+    """
+    ran = run("fold", "-", stdin=b'data: {"hello": 1}\n\n' * before + HELLO)
+
+    assert code == ran.code
+    assert ("  tried 100 objects, the first has the fields hello\n" in ran.err) is bool(code)
+
+
+@pytest.mark.parametrize("data", [HELLO, FORMS["resource"]], ids=["stream", "document"])
+def test_provider(run, data):
+    """
+    --provider names who ran the model.
+    """
+    [message] = run("fold", "-", "--json", "--provider", "acme", stdin=data).json["messages"]
+
+    assert "acme" == message["origin"]["provider"]
+
+
+@pytest.mark.parametrize("interaction", [{"id": "v1_a"}, {"model": "m"}])
+def test_an_answer_of_nothing(run, interaction):
+    """
+    An answer that has a name or a model is one, though it holds nothing.
+    """
+    ended = {"event_type": "interaction.completed", "interaction": {"status": "completed"}}
+    ran = run("fold", "-", stdin=streams.sse({"event_type": "interaction.created", "interaction": interaction}, ended))
+
+    assert (0, "completed (stop)") == (ran.code, ran.out.splitlines()[0].rpartition(" · ")[2])
 
 
 def test_events_fold_to_what_the_stream_folds_to(run, stream):
@@ -219,8 +323,15 @@ def test_cut_and_then_the_whole(run, tmp_path, whole, named):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(SEARCH, HELLO), (HELLO, HELLO), (HELLO, HELLO_AGAIN), (NAMELESS[:300], NAMELESS)],
-    ids=["other run", "same run, complete", "same run, other words", "no run"],
+    [
+        (SEARCH, HELLO),
+        (SEARCH[:600], HELLO),
+        (HELLO, HELLO),
+        (HELLO, HELLO_AGAIN),
+        (FAILED, HELLO),
+        (NAMELESS[:300], NAMELESS),
+    ],
+    ids=["other run", "other run, cut", "same run, complete", "same run, other words", "same run, failed", "no run"],
 )
 def test_another_message(run, db, one, other):
     """
@@ -231,6 +342,37 @@ def test_another_message(run, db, one, other):
 
     assert ["m1", "m2"] == [message["id"] for message in ran.json["messages"]]
     assert 0 == run("verify", "--db", db).code
+
+
+def test_a_run_of_another_provider(run, db):
+    """
+    Two providers may use one id, so an answer of one does not continue a message of the other.
+    """
+    run("fold", "-", "--db", db, stdin=HELLO[:400])
+    ran = run("fold", "-", "--db", db, "--json", "--provider", "acme", stdin=HELLO)
+
+    assert ["google", "acme"] == [message["origin"]["provider"] for message in ran.json["messages"]]
+
+
+def test_the_newest_of_two_that_were_cut(run, db):
+    """
+    Of two cut messages of a run the newer one is continued.
+    """
+    run("fold", "-", "--db", db, stdin=HELLO[:400])
+    run("fold", "-", "--db", db, "--message", "m2", stdin=HELLO[:400])
+    ran = run("fold", "-", "--db", db, "--json", stdin=HELLO)
+
+    assert [("m1", "failed"), ("m2", "completed")] == [(each["id"], each["status"]) for each in ran.json["messages"]]
+
+
+def test_an_id_that_is_taken(run, db):
+    """
+    A new message is counted on until its name is free.
+    """
+    run("fold", "-", "--db", db, "--message", "m2", stdin=HELLO)
+    ran = run("fold", "-", "--db", db, "--json", stdin=NAMELESS)
+
+    assert ["m2", "m3"] == [message["id"] for message in ran.json["messages"]]
 
 
 def test_resource_after_its_cut_stream(run, db):
@@ -247,8 +389,7 @@ def test_answer_without_id_and_model(run, db):
     """
     An answer without id and model is an answer all the same.
     """
-    created = {"event_type": "interaction.created", "interaction": {"status": "in_progress"}}
-    data = streams.sse(created, *streams.text(0, "Hm."), streams.completed(""))
+    data = streams.sse(UNNAMED, *streams.text(0, "Hm."), streams.completed(""))
 
     assert "4 records added" in run("fold", "-", "--db", db, stdin=data).err
 
@@ -334,6 +475,15 @@ def test_many_own_events_are_appended_in_batches(run, db):
     assert 1100 == len(ran.json["messages"])
 
 
+def test_an_event_of_a_newer_version(run, db):
+    """
+    An event of a type that this version does not know is one of ours, and is stored.
+    """
+    ran = run("fold", "-", "--db", db, stdin=b'{"type": "from.tomorrow", "v": 3, "message_id": "a1"}\n')
+
+    assert (0, f"assistant-events: session 'main' of {db}: 1 record added\n") == (ran.code, ran.err)
+
+
 def test_records_fold(run, stream):
     """
     Records are events of ours with their place.
@@ -346,6 +496,7 @@ def test_records_fold(run, stream):
     assert (0, len(log)) == (ran.code, ran.json["seq"])
     assert [] == run("verify", "-", "--json", stdin=data).json["problems"]
     assert '"seq":1' in run("events", "-", stdin=data).out
+    assert len(log) == run("events", "-", "--durable", stdin=data).out.count("\n")
 
 
 def test_parsed_events_that_are_none_are_left_out(run):
@@ -357,6 +508,16 @@ def test_parsed_events_that_are_none_are_left_out(run):
 
     assert messages(run("fold", "-", "--json", stdin=HELLO)) == messages(ran)
     assert "assistant-events: a document that is not a JSON object was left out (2 times)\n" == ran.err
+
+
+def test_what_is_left_out_is_counted_once(run):
+    """
+    A line that is read twice, because the beginning of the answer is behind it, is left out once.
+    """
+    lines = [json.dumps(each) for each in [UNNAMED, "odd", *streams.text(0, "Hm."), streams.completed("")]]
+    ran = run("fold", "-", stdin="\n".join(lines).encode())
+
+    assert "assistant-events: a document that is not a JSON object was left out\n" == ran.err
 
 
 def test_many_notes_are_counted(run):

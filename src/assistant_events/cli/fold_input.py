@@ -127,7 +127,7 @@ def _start_of(events: Iterable[Event]) -> StepStarted:
 
 def _is_nameless(started: StepStarted) -> bool:
     """Return whether an answer has begun without anything that a provider sent."""
-    return started.run is None and started.origin.model is None and started.origin.served_model is None
+    return started.run is None and started.origin.model is None
 
 
 def _is_empty(after: Event) -> bool:
