@@ -4,6 +4,7 @@ import base64
 import json
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 
@@ -58,6 +59,14 @@ def full(db):
     return db
 
 
+def pruned(db, session, seq=None, before=None):
+    """Store a snapshot of the first *seq* records, all by default, and prune those up to *before*."""
+    with SqliteStore(db) as store:
+        transcript = fold(store.read(session, limit=seq))
+        store.snapshot(session, transcript)
+        store.prune(session, transcript.seq if before is None else before)
+
+
 def jsonl(events):
     return b"".join([dumps(event) + b"\n" for event in events])
 
@@ -82,7 +91,10 @@ def test_events_with_state(run):
     """
     State is in the output only when it is asked for.
     """
-    assert CANARY not in run("events", "-", stdin=SEARCH).out
+    without = run("events", "-", stdin=SEARCH)
+
+    assert CANARY not in without.out
+    assert "assistant-events: a step of an unknown type was kept raw\n" == without.err
     assert CANARY in run("events", "-", "--with-state", stdin=SEARCH).out
 
 
@@ -117,7 +129,7 @@ def test_show(run, full):
     assert (
         "a2  assistant · acme acme-1 · running\n  media     image/png · 2.5 MB\n  text       (still open)\n" in ran.out
     )
-    assert ran.out.endswith("session 'full': 4 messages from 23 records, 0 B of state\n")
+    assert ran.out.endswith("\n\nsession 'full': 4 messages from 23 records, 0 B of state\n")
 
 
 def test_show_json(run, db):
@@ -175,6 +187,24 @@ def test_sessions(run, db, full):
     ]
 
 
+def test_times_of_sessions(run, db):
+    """
+    A session was created with its first batch and updated with its last one.
+    """
+    times = iter([datetime(2026, 11, 20, 10, 0, second, tzinfo=UTC) for second in (1, 2)])
+    with SqliteStore(db, clock=lambda: next(times)) as store:
+        store.append("s", [prompt("Hi")])
+        store.append("s", durable(answer("Hi")))
+    pruned(db, "s")
+    [listed] = run("sessions", "--db", db, "--json").json["sessions"]
+
+    created, updated = "2026-11-20T10:00:01+00:00", "2026-11-20T10:00:02+00:00"
+    assert {"session_id": "s", "seq": 5, "pruned_to": 5, "created": created, "updated": updated, "awaits": "user"} == (
+        listed
+    )
+    assert "  2026-11-20 10:00:01  2026-11-20 10:00:02  user\n" in run("sessions", "--db", db).out
+
+
 def test_no_sessions(run, db):
     """
     A database without sessions gets a line of its own.
@@ -191,9 +221,7 @@ def test_pruned_session(run, full):
     """
     A session whose first records are pruned is listed, shown and verified.
     """
-    with SqliteStore(full) as store:
-        store.snapshot("full", fold(store.read("full", limit=20)))
-        store.prune("full", 15)
+    pruned(full, "full", 20, 15)
 
     assert " 23 (1 to 15 pruned) " in run("sessions", "--db", full).out
     assert run("show", "full", "--db", full).out.startswith(FULL)
@@ -260,6 +288,7 @@ def test_the_default_database(run, tmp_path, monkeypatch):
     assert "nothing to settle\n" == run("reconcile", "good").out
     assert [1, 0, 1, 0] == [run("verify", *target).code for target in ([], ["good"], ["bad"], ["file"])]
     assert "no session 'other'" in run("verify", "other").err
+    assert 1 == run("verify", "-", stdin=jsonl(odd)).code
 
 
 def test_delete(run, db):
@@ -302,7 +331,10 @@ def test_verify_a_stream(run):
     """
     A provider's stream is decoded and its events are looked at.
     """
-    assert (0, "no problems\n") == (run("verify", "-", stdin=SEARCH).code, run("verify", "-", stdin=SEARCH).out)
+    ran = run("verify", "-", stdin=SEARCH)
+
+    assert (0, "no problems\n") == (ran.code, ran.out)
+    assert "assistant-events: a step of an unknown type was kept raw\n" == ran.err
 
 
 def test_verify_looks_at_the_snapshot(run, full):
@@ -388,6 +420,7 @@ def test_reconcile(run, full):
     assert "nothing to settle; 1 event with --abandon-calls and --abandon-runs\n" == after.out
     assert (["tool.failed"], True) == ([event["type"] for event in abandoned.json["events"]], abandoned.json["written"])
     assert "nothing to settle\n" == run("reconcile", "full", "--db", full).out
+    assert {"events": [], "written": False} == run("reconcile", "full", "--db", full, "--write", "--json").json
 
 
 def test_reconcile_leaves_runs(run, db):
@@ -398,7 +431,8 @@ def test_reconcile_leaves_runs(run, db):
         store.append("s", [StepStarted(message_id="a1", origin=origin(), run=provider_run(resumable=True))])
         store.append("c", [CompactionStarted(message_id="c1", reason="auto")])
 
-    assert "nothing to settle" in run("reconcile", "s", "--db", db).out
+    rest = "nothing to settle; 1 event with --abandon-calls and --abandon-runs\n"
+    assert rest == run("reconcile", "s", "--db", db).out
     assert "step.failed of message 'a1'" in run("reconcile", "s", "--db", db, "--abandon-runs").out
     assert "compaction.failed of message 'c1'\n1 event to append" in run("reconcile", "c", "--db", db).out
 

@@ -1,10 +1,13 @@
 """`encode`: the next request of a session, to its own provider and to another one."""
 
 import json
+import re
 
 import pytest
 
 from assistant_events import Origin
+from assistant_events.adapters import Dialect
+from assistant_events.cli import commands
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, prompt
 
@@ -55,6 +58,42 @@ def test_to_another_platform(run, talk):
 
     assert signed == ran.json["messages"][1]["content"][0]
     assert "" == ran.err
+
+
+def test_each_thing_that_is_left_out(run, talk):
+    """
+    Each of several is a line of its own.
+    """
+    with SqliteStore(talk) as store:
+        given = answer("Yes.", reasoning="Hm.", reasoning_state={"i": 0}, origin=CLAUDE, message_id="a2")
+        store.append("talk", durable(given))
+    ran = run("encode", "talk", "--dialect", "openai-chat", "--db", talk)
+
+    assert ["message 'a1'", "message 'a2'"] == [re.search("message '..'", line)[0] for line in ran.err.splitlines()]
+
+
+@pytest.mark.parametrize(("mode", "expected"), [((), "chained"), (("--mode", "full"), "full")])
+def test_mode(run, db, mode, expected):
+    """
+    A request is chained to the answer that the provider has stored, unless the whole conversation is asked for.
+    """
+    there = Origin(provider="openai", dialect="openai-responses", model="gpt-9")
+    with SqliteStore(db) as store:
+        store.append("s", durable([prompt("Hm?"), *answer("Hm.", origin=there, state={"response_id": "resp_1"})]))
+        store.append("s", [prompt("Well?", message_id="u2")])
+    ran = run("encode", "s", "--dialect", "openai-responses", *mode, "--db", db, "--json")
+
+    assert (expected, expected == "chained") == (ran.json["mode"], "previous_response_id" in ran.json["body"])
+
+
+def test_a_dialect_that_writes_nothing(run, talk, monkeypatch):
+    """
+    A dialect that only reads is refused.
+    """
+    monkeypatch.setattr(commands, "named_dialect", lambda name: Dialect(name=name, decoder=None))
+    ran = run("encode", "talk", "--dialect", "reader", "--db", talk)
+
+    assert (2, "assistant-events: reader writes no requests\n") == (ran.code, ran.err)
 
 
 def test_as_one_document(run, talk):

@@ -82,6 +82,7 @@ def files(folder):
     SqliteStore(folder / "no-sessions").close()
 
 
+COMMANDS = "run, fold, events, show, encode, sessions, delete, verify, reconcile, schema, mock"
 LINES = {
     "fold missing": (2, "missing: no such file"),
     "fold .": (2, ".: this is a folder, expected a file or - for standard input"),
@@ -107,8 +108,12 @@ LINES = {
     "fold stream --nonsense": (2, "unknown option --nonsense; see assistant-events fold --help"),
     "fold stream --sesion s": (2, "unknown option --sesion, did you mean --session?"),
     "fold stream more": (2, "1 argument too many: 'more'; see assistant-events fold --help"),
+    "fold stream more --dialect=x": (2, "1 argument too many: 'more'; see assistant-events fold --help"),
+    "fold stream -x": (2, "unknown option -x; see assistant-events fold --help"),
+    "fold stream --message": (2, 'command "fold" parameter --message requires an argument; see assistant-events fold'),
     "verify a b c": (2, "2 arguments too many: 'b', 'c'; see assistant-events verify --help"),
-    "bake": (2, 'unknown command "bake"; expected one of run, fold, '),
+    "verify a b -": (2, "2 arguments too many: 'b', '-'; see assistant-events verify --help"),
+    "bake": (2, f'unknown command "bake"; expected one of {COMMANDS}; see assistant-events --help\n'),
     "--bake": (2, "see assistant-events --help"),
     "fold db": (2, "db: this is an SQLite database; assistant-events sessions --db db lists its sessions"),
     "verify db": (2, "assistant-events show SESSION --db db prints it"),

@@ -132,7 +132,7 @@ def test_a_dialect_that_recognises_nothing(run, db, dialect, name):
         "binary stream": (BINARY, "type 'message_start', message"),
     }
     data, fields = begins[name]
-    for command in (["fold", "-"], ["fold", "-", "--db", db], ["events", "-"]):
+    for command in (["fold", "-"], ["fold", "-", "--db", db], ["events", "-"], ["verify", "-"]):
         ran = run(*command, "--dialect", dialect, stdin=data)
         first, begin, expected = ran.err.splitlines()[-3:]
 
@@ -533,13 +533,16 @@ def test_many_notes_are_counted(run):
 
 def test_check(run):
     """
-    A failed answer is printed like any other; with --check the exit code shows the failure.
+    A failed answer is printed like any other; with --check the exit code shows that it failed, or has not ended.
     """
     cut = HELLO[:-200]
 
-    assert [0, 1, 0] == [
+    begun = run("events", "-", "--durable", stdin=HELLO).out.encode().splitlines()[0]
+
+    assert [0, 1, 1, 0] == [
         run("fold", "-", stdin=cut).code,
         run("fold", "-", "--check", stdin=cut).code,
+        run("fold", "-", "--check", stdin=begun).code,
         run("fold", "-", "--check", stdin=HELLO).code,
     ]
 

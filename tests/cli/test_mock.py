@@ -138,6 +138,18 @@ def test_an_error_without_a_reason(start, file):
     assert out.startswith("HEAD /v1/nothing 404")
 
 
+def test_defaults(run, monkeypatch):
+    """
+    Only this machine is served, in real time, on the port of the help, and requests are checked as the service does.
+    """
+    served = []
+    monkeypatch.setattr(mock, "serve", lambda fixtures, **options: served.append(options))
+    run("mock")
+
+    expected = {"host": "127.0.0.1", "port": 4010, "dialect": "gemini-interactions", "time_scale": 1.0, "strict": True}
+    assert [expected] == [{name: options[name] for name in expected} for options in served]
+
+
 def test_options(start, file):
     """
     Generation, faults, scale and leniency reach the provider; fixtures may be given more than once.
@@ -303,6 +315,14 @@ BAD = {
     ),
     "a port": (["--port", "99999"], "cannot listen on 127.0.0.1, port 99999"),
     "a host": (["--host", "256.0.0.1", "--port", "0"], "cannot listen on 256.0.0.1, port 0"),
+    "a host of a recorder": (
+        ["--record", "https://x.test", "--fixtures", "a.json", "--host", "256.0.0.1", "--port", "0"],
+        "cannot listen on 256.0.0.1, port 0",
+    ),
+    "a dialect of a recorder": (
+        ["--record", "https://x.test", "--fixtures", "a.json", "--dialect", "klingon"],
+        "no mock of dialect 'klingon'",
+    ),
     "nowhere to record": (["--record", "https://x.test"], "--record needs one --fixtures FILE to write to"),
     "no endpoint": (
         ["--record", "x.test", "--fixtures", "a.json"],
