@@ -18,6 +18,7 @@ from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable
 from tests.cli.streams import HELLO, SEARCH, created, sse, text
 
+NAME = "a session with a name that is long " * 3
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -56,6 +57,8 @@ def test_transcript_has_colours(screen):
 
     assert 0 == code
     assert "\x1b[" in shown
+    assert "\x1b[1;31mm1  assistant" in shown
+    assert "\x1b[31minterrupted: " in shown
     assert "m1  assistant · google gemini-3.6-flash · failed" == lines[0]
     assert lines[1].startswith("  text      word word")
     assert all(line.startswith("            word") for line in lines[2:4])
@@ -84,13 +87,18 @@ def test_markup_is_text(screen):
 
 def test_table(screen, db):
     """
-    A table is not wider than the terminal.
+    A table is not wider than the terminal: its lines are folded, nothing of them is left out. The titles are bold.
     """
     with SqliteStore(db) as store:
-        store.append("a session with a name that is long " * 3, durable(answer("Hi")))
+        store.append(NAME, durable(answer("Hi")))
     _, shown = screen("sessions", "--db", db)
 
-    assert all(len(line) <= 60 for line in ESCAPE.sub("", shown).splitlines())
+    plain = ESCAPE.sub("", shown)
+
+    assert all(len(line) <= 60 for line in plain.splitlines())
+    assert ["awaits", *NAME.split(), "4"] == plain.split()[6:32]
+    assert "\x1b[1m" in shown.partition("awaits")[0]
+    assert "\x1b[1m" not in shown.partition("awaits")[2]
 
 
 def test_ctrl_c_in_a_real_terminal(db):

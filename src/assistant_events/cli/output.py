@@ -61,7 +61,7 @@ def print_table(titles: tuple[str, ...], lines: list[tuple[str, ...]]) -> None:
 
         console = Console(highlight=False)
         for at, line in enumerate(padded):
-            console.print(Text(line, "bold" if at == 0 else "", no_wrap=True, overflow="ellipsis"))
+            console.print(Text(line, "bold" if at == 0 else ""))
     else:
         sys.stdout.write("".join([f"{line}\n" for line in padded]))
 
@@ -109,7 +109,7 @@ def _plain(row: Row) -> str:
         return _heading(row)
     margin = _margin(row)
     first, *more = visible(row.text).split("\n")
-    lines = [f"{margin}{visible(row.label):<{_LABEL_WIDTH}} {first}".rstrip()]
+    lines = [f"{margin}{row.label:<{_LABEL_WIDTH}} {first}".rstrip()]
     return "\n".join([*lines, *[f"{margin}{'':<{_LABEL_WIDTH}} {line}".rstrip() for line in more]])
 
 
@@ -137,5 +137,5 @@ def _print_styled(rows: list[Row]) -> None:
         grid = Table.grid(padding=(0, 1, 0, 0))
         grid.add_column(width=len(margin) + _LABEL_WIDTH, no_wrap=True)
         grid.add_column(overflow="fold")
-        grid.add_row(Text(margin + visible(row.label), "dim"), Text(visible(row.text), _STYLES[row.tone]))
+        grid.add_row(Text(margin + row.label, "dim"), Text(visible(row.text), _STYLES[row.tone]))
         console.print(grid)
