@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import httpx2
 import pytest
+from stamina.instrumentation import get_on_retry_hooks
 
 from assistant_events import Origin, extras, fold
 from assistant_events.adapters.gemini_interactions.mock import Match
@@ -33,6 +34,7 @@ WITHOUT_SERVER = (
     "or set GEMINI_API_KEY"
 )
 NO_BASE = "--base-url: expected an http or https URL without user, password, query and fragment"
+GEMINI = Origin(provider="google", model="gemini-9", dialect="gemini-interactions")
 STALLED = {**COUNT, "faults": ["stall@12"]}
 
 
@@ -346,6 +348,14 @@ class TestRefusals:
         [
             ((), "run needs a prompt, or one of --resume, --recover and --stop"),
             (("",), "the prompt is empty"),
+            (("  ",), "the prompt is empty"),
+            (("Hi", "--resume", ""), "--resume names a session, and does not take a prompt"),
+            (("--stop", ""), "the session needs a name"),
+            (("--stop", "s1", "--session", "x"), "--stop names a session, and does not take --session"),
+            (("--stop", "s1", "--agent", "x"), "--stop names a session, and does not take --agent"),
+            (("--stop", "s1", "--system", "x"), "--stop names a session, and does not take --system"),
+            (("--stop", "s1", "--dialect", "x"), "--stop names a session, and does not take --dialect"),
+            (("--stop", "s1", "--provider", "x"), "--stop names a session, and does not take --provider"),
             (("Hi", "--resume", "s1"), "--resume names a session, and does not take a prompt"),
             (("--stop", "s1", "--model", "x"), "--stop names a session, and does not take --model"),
             (("--resume", "s1", "--recover", "s1"), "expected one of --resume and --recover"),
@@ -359,7 +369,7 @@ class TestRefusals:
             (("--nonsense",), "unknown option --nonsense; see assistant-events run --help"),
             (("--resum", "s1"), "unknown option --resum, did you mean --resume?; see assistant-events run --help"),
         ],
-        ids=range(14),
+        ids=range(22),
     )
     def test_command_lines_that_make_no_sense(self, run, folder, arguments, message):
         """
@@ -383,12 +393,13 @@ class TestRefusals:
         While the provider is busy, a note has the reason and the time of the next request.
         """
         busy = {"http_error": {"status": 429, "message": "Too many requests.", "headers": {"retry-after-ms": "10"}}}
-        running = provider({"Hi": [busy, {"text": "Hello."}]})
+        running, before = provider({"Hi": [busy, {"text": "Hello."}]}), get_on_retry_hooks()
         ran = run("run", "Hi", "--base-url", running.url, "--db", "a.db")
 
         assert (0, "Hello.\n") == (ran.code, ran.out)
         assert "assistant-events: asking again in 0.0 s: Too many requests.\n" in ran.err
         assert "stamina" not in ran.err
+        assert before == get_on_retry_hooks()
 
     def test_a_prompt_may_begin_with_a_hyphen(self, run):
         """
@@ -438,6 +449,7 @@ class TestRefusals:
         assert (2, f"assistant-events: {message}\n") == (ran.code, ran.err)
 
 
+CLAUDE = Origin(provider="anthropic", model="claude-9", dialect="anthropic-messages")
 INSTRUCTIONS = {
     "anthropic-messages": ("system", "Be brief."),
     "openai-responses": ("instructions", "Be brief."),
@@ -486,9 +498,38 @@ class TestDialects:
         where = ("--base-url", provider({Match(): {"text": "Hi"}}, dialect="openai-chat").url)
         run("run", "One.", *where, "--dialect", "openai-chat", "--model", "m9", "--provider", "deepseek")
         run("run", "Two.", *where)
+        run("run", "Three.", "--base-url", provider({Match(): {"text": "Hi"}}, dialect="openai-chat").url)
 
-        _, first, _, second = fold_of("main").messages
-        assert ["deepseek"] * 2 == [first.origin.provider, second.origin.provider]
+        _, first, _, second, _, elsewhere = fold_of("main").messages
+        assert ["deepseek", "deepseek", "openai"] == [each.origin.provider for each in (first, second, elsewhere)]
+
+    def test_the_dialect_is_that_of_the_session(self, run, provider):
+        """
+        A session keeps its dialect beside another one, also when its answer is not of this command.
+        """
+        url = provider({Match(): {"text": "Hi"}}, dialect="openai-chat").url
+        there = Origin(provider="openai", model="m9", dialect="openai-chat")
+        with SqliteStore("assistant-events.db") as store:
+            store.append("main", [prompt("One."), *durable(answer("Yes.", origin=CLAUDE))])
+            store.append("s1", [prompt("One."), *durable(answer("Yes.", origin=there))])
+        ran = run("run", "Two.", "--session", "s1", "--base-url", url)
+
+        assert (0, "Hi\n") == (ran.code, ran.out)
+
+    def test_what_was_stored_of_the_newest_prompt(self, monkeypatch):
+        """
+        Server, dialect and provider of the newest prompt are those of the answer, whichever key there is.
+        """
+        monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-test")
+        service = {"dialect": "openai-chat", "endpoint": "https://api.openai.com", "provider": "acme"}
+        with SqliteStore(":memory:") as store:
+            store.append("s", [prompt("One.")], meta={"run": {"dialect": "gemini-interactions", "endpoint": "mock"}})
+            store.append("s", [prompt("Two.", message_id="u2")], meta={"run": service})
+            found = endpoints.stored(store, "s")
+            elsewhere = endpoints.stored(store, "s", "http://localhost:1")
+
+        assert ("openai-chat", service["endpoint"], "acme") == (found.dialect, found.name, found.provider)
+        assert ("openai-chat", "http://localhost:1", "acme") == (elsewhere.dialect, elsewhere.name, elsewhere.provider)
 
     def test_a_response_is_taken_up(self, run, provider):
         """
@@ -719,8 +760,7 @@ class TestTakingUp:
             body = {"model": "gemini-9", "input": "Count.", "background": True, "store": True}
             made = httpx2.post(f"{running.url}/v1beta/interactions", json=body, headers={"x-goog-api-key": "k"}).json()
 
-            origin = Origin(provider="google", model="gemini-9", dialect="gemini-interactions")
-            begun = durable(answer("", run=run_of(made["id"]), origin=origin))[0]
+            begun = durable(answer("", run=run_of(made["id"]), origin=GEMINI))[0]
             store.append("main", [prompt("Count."), begun])
         ran = run("run", "--recover", "main", *where)
         rows = [line.split()[0] for line in ran.err.splitlines()[1:]]
@@ -754,6 +794,69 @@ class TestTakingUp:
         assert "resume makes no sense: a run that was not sent to the background" in ran.err
         assert "  recover  assistant-events run --recover main" in ran.err
 
+    def test_the_commands_that_are_listed(self, run):
+        """
+        They have the options that find the session again, quoted for a shell.
+        """
+        begun = durable(answer("Hi", run=run_of("r1", resumable=False)))[0]
+        with SqliteStore("my chats.db") as store:
+            store.append("a session", [prompt("Count."), begun])
+        ran = run("run", "--resume", "a session", "--db", "my chats.db", "--base-url", "http://127.0.0.1:9")
+
+        command = "assistant-events run --recover 'a session' --db 'my chats.db' --base-url http://127.0.0.1:9"
+        assert f"  recover  {command}  (the document has the answer" in ran.err
+
+    def test_a_session_that_is_not_there(self, run):
+        """
+        The sentence names those that are.
+        """
+        with SqliteStore("assistant-events.db") as store:
+            store.append("main", [prompt("Count.")])
+        ran = run("run", "--resume", "other")
+
+        assert (2, "assistant-events: assistant-events.db: no session 'other'; it holds 'main'\n") == (
+            ran.code,
+            ran.err,
+        )
+
+    def test_a_run_that_the_provider_does_not_have(self, run, provider):
+        """
+        Nothing can be done about it, so nothing is listed.
+        """
+        where = ("--base-url", provider({}).url)
+        begun = durable(answer("Hi", run=run_of("r1", resumable=True), origin=GEMINI))[0]
+        with SqliteStore("assistant-events.db") as store:
+            store.append("main", [prompt("Count."), begun])
+        ran = run("run", "--resume", "main", *where)
+        rows = [line for line in ran.err.splitlines() if line.startswith("  ")]
+
+        assert 4 == ran.code
+        assert [f"  {name:<8} no: the provider does not have the run" for name in ("resume", "recover", "stop")] == rows
+
+    def test_events_as_json_again(self, run, provider):
+        """
+        What is taken up is printed as JSON, too.
+        """
+        where = ("--base-url", provider({"Count.": STALLED}).url)
+        stopped("Count.", "--background", *where, sent=signal.SIGKILL)
+        ran = run("run", "--resume", "main", "--json", *where)
+
+        assert '{"type":"step.ended"' == ran.out.splitlines()[-1][:20]
+
+    def test_missing_extras(self, run, monkeypatch):
+        """
+        A missing package is one line when a run is taken up, too.
+        """
+        with SqliteStore("assistant-events.db") as store:
+            store.append("main", [prompt("Count."), durable(answer("Hi"))[0]])
+        monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "httpx2" else object())
+        ran = run("run", "--resume", "main", "--base-url", "http://127.0.0.1:9")
+
+        assert (2, "assistant-events: run needs httpx2: pip install '.[http]' in a clone of assistant-events\n") == (
+            ran.code,
+            ran.err,
+        )
+
     @pytest.mark.parametrize(("action", "code"), [("--resume", 4), ("--stop", 0)])
     def test_a_run_that_was_never_known(self, run, action, code):
         """
@@ -785,7 +888,7 @@ class TestTakingUp:
         ran = run("run", "--resume", "main", *where)
 
         assert (0, f"{WORDS}\n") == (ran.code, ran.out)
-        assert "the run is in_progress; its document is asked for until it has ended" in ran.err
+        assert 1 == ran.err.count("the run is in_progress; its document is asked for until it has ended")
 
     def test_a_prompt_without_an_answer(self, run):
         """
@@ -808,7 +911,7 @@ class TestTakingUp:
         ran = run("run", "Count.", "--background", "--base-url", provider({"Count.": paced}).url)
 
         assert (0, f"{WORDS}\n") == (ran.code, ran.out.replace("\n", "") + "\n")
-        assert "assistant-events: the stream ended early (drop), going on\n" in ran.err
+        assert 1 == ran.err.count("assistant-events: the stream ended early (drop), going on\n")
 
 
 class TestEmbedded:
