@@ -202,7 +202,10 @@ def test_times_of_sessions(run, db):
     assert {"session_id": "s", "seq": 5, "pruned_to": 5, "created": created, "updated": updated, "awaits": "user"} == (
         listed
     )
-    assert "  2026-11-20 10:00:01  2026-11-20 10:00:02  user\n" in run("sessions", "--db", db).out
+    assert (
+        "session  records            created (UTC)        updated (UTC)        awaits\n"
+        "s        5 (1 to 5 pruned)  2026-11-20 10:00:01  2026-11-20 10:00:02  user\n"
+    ) == run("sessions", "--db", db).out
 
 
 def test_no_sessions(run, db):

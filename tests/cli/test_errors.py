@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from assistant_events import extras
-from assistant_events.adapters import AwsEventStream, dialect_names
+from assistant_events.adapters import AwsEventStream, Dialect, dialect_names
 from assistant_events.cli import detect_input, entry_point, open_store
 from assistant_events.cli.exit_codes import Exit
 from assistant_events.errors import AdapterError, ConflictError, StoreError
@@ -30,6 +30,8 @@ INPUTS = {
     "json of nobody": (b'{"hello": "world"}', "no dialect detects it"),
     "json lines of nobody": (b'{"hello": 1}\n{"hello": 2}\n{nonsense\n', "no dialect detects it"),
     "an event of another library": (b'{"type": "compaction.started", "v": 1}\n', "no dialect detects it"),
+    "a number of another library": (b'{"seq": 1, "data": 1}\n', "no dialect detects it"),
+    "another event of another library": (b'{"event": "x", "data": 1}\n', "no dialect detects it"),
     "an array of numbers": (b"[1, 2, 3]", "the JSON holds no object"),
     "a cut document": (b'{"steps": [{"type": "thou', "object 1: not valid JSON"),
     "a damaged line": (OWN + b"{nonsense\n", "line 2: not valid JSON"),
@@ -65,6 +67,7 @@ def test_nothing_is_stored_of_what_cannot_be_used(run, db):
 
     assert (2, 2) == (named.code, damaged.code)
     assert "standard input: nothing in it is an answer of gemini-interactions" in named.err
+    assert "\n  all of it was left out, none of it is a JSON object\n" in named.err
     assert not db.exists() or not run("sessions", "--db", db, "--json").json["sessions"]
 
 
@@ -112,7 +115,6 @@ LINES = {
     "fold stream -x": (2, "unknown option -x; see assistant-events fold --help"),
     "fold stream --message": (2, 'command "fold" parameter --message requires an argument; see assistant-events fold'),
     "verify a b c": (2, "2 arguments too many: 'b', 'c'; see assistant-events verify --help"),
-    "verify a b -": (2, "2 arguments too many: 'b', '-'; see assistant-events verify --help"),
     "bake": (2, f'unknown command "bake"; expected one of {COMMANDS}; see assistant-events --help\n'),
     "--bake": (2, "see assistant-events --help"),
     "fold db": (2, "db: this is an SQLite database; assistant-events sessions --db db lists its sessions"),
@@ -305,6 +307,17 @@ def test_the_dialects_that_were_tried(run, command):
         f"  tried 1 object, the first has the fields type '{'x' * 40}', a, b, c, d, e, f, g\n"
         in run(command, "-", stdin=long).err
     )
+
+
+def test_a_dialect_that_detects_nothing(run, monkeypatch):
+    """
+    A dialect that cannot be detected was not tried.
+    """
+    monkeypatch.setattr(detect_input, "dialect_names", lambda: ("quiet",))
+    monkeypatch.setattr(detect_input, "load_dialect", lambda name: Dialect(name=name, decoder=None))
+    ran = run("fold", "-", stdin=b'data: {"a":1}\n\n')
+
+    assert "  quiet: not tried, it cannot be detected" == ran.err.splitlines()[-1]
 
 
 def test_a_dialect_that_does_not_load(run, monkeypatch):

@@ -11,8 +11,10 @@ import pytest
 
 from assistant_events import Transcript
 from assistant_events.adapters import AwsChunkStream
+from assistant_events.cli.detect_input import recognise
 from assistant_events.cli.source import Input
-from assistant_events.converters import structure
+from assistant_events.converters import dumps, structure
+from assistant_events.testing import prompt
 from tests.cli import streams
 from tests.cli.streams import HELLO, HELLO_AGAIN, NAMELESS, RESOURCE, SEARCH
 
@@ -51,16 +53,18 @@ FAILED = streams.sse(streams.created("v1_b"), {"event_type": "error", "error": {
 
 
 class Pieces(io.RawIOBase):
-    """A stream that gives seven bytes at a time."""
+    """A stream that gives seven bytes at a time; one that waits is not to be read to its end."""
 
-    def __init__(self, data):
+    def __init__(self, data, *, waits=False):
         self._left = data
+        self._waits = waits
 
     def readable(self):
         return True
 
     def readinto(self, buffer):
         piece, self._left = self._left[:7], self._left[7:]
+        assert piece or not self._waits
         buffer[: len(piece)] = piece
         return len(piece)
 
@@ -349,9 +353,11 @@ def test_a_run_of_another_provider(run, db):
     Two providers may use one id, so an answer of one does not continue a message of the other.
     """
     run("fold", "-", "--db", db, stdin=HELLO[:400])
+    run("fold", "-", "--db", db, stdin=dumps(prompt("And now?")))
     ran = run("fold", "-", "--db", db, "--json", "--provider", "acme", stdin=HELLO)
 
-    assert ["google", "acme"] == [message["origin"]["provider"] for message in ran.json["messages"]]
+    answers = [message for message in ran.json["messages"] if "origin" in message]
+    assert ["google", "acme"] == [message["origin"]["provider"] for message in answers]
 
 
 def test_the_newest_of_two_that_were_cut(run, db):
@@ -484,7 +490,7 @@ def test_an_event_of_a_newer_version(run, db):
     assert (0, f"assistant-events: session 'main' of {db}: 1 record added\n") == (ran.code, ran.err)
 
 
-def test_records_fold(run, stream):
+def test_records_fold(run, stream, db):
     """
     Records are events of ours with their place.
     """
@@ -495,6 +501,7 @@ def test_records_fold(run, stream):
 
     assert (0, len(log)) == (ran.code, ran.json["seq"])
     assert [] == run("verify", "-", "--json", stdin=data).json["problems"]
+    assert f"{len(log)} records added" in run("fold", "-", "--db", db, stdin=data).err
     assert '"seq":1' in run("events", "-", stdin=data).out
     assert len(log) == run("events", "-", "--durable", stdin=data).out.count("\n")
 
@@ -558,15 +565,36 @@ def test_failed_answer_says_why(run):
     assert "  error     overloaded: down (may be tried again)\n" in ran.out
 
 
+def test_no_more_is_read_than_it_takes():
+    """
+    A stream, and JSON lines of two events, are recognised while the rest is still to come.
+    """
+    events = [streams.created(), streams.start(0, type="model_output")]
+    for data in (streams.sse(events[0]), "".join([json.dumps(each) + "\n" for each in events]).encode()):
+        found = recognise(Input("-", io.BufferedReader(Pieces(data, waits=True))))
+
+        assert "step.started" == next(found.events("m1", last=False)).type
+
+
+def test_a_note_is_one_line(run, tmp_path):
+    """
+    A note that names a file has one line, whatever the name.
+    """
+    ran = run("fold", "-", "--db", tmp_path / "two\nlines.db", stdin=HELLO)
+
+    assert f"assistant-events: session 'main' of {tmp_path}/two\\nlines.db: 4 records added\n" == ran.err
+
+
 def test_escape_codes_are_spelled_out(run):
     """
     Control characters of a model reach neither terminal nor pipe; in JSON they are escapes of the same value.
     """
     evil = "\x1b]0;owned\x07 \x9b31m \u202e nasty\r\n"
-    data = streams.sse(streams.created("v1_\x1b[2J", model="m\x1b[1m"), *streams.text(0, evil), streams.completed())
+    data = streams.sse(streams.created("v1_\x1b[2J", model="m\x1b[1m\nx"), *streams.text(0, evil), streams.completed())
     ran = run("fold", "-", stdin=data)
     as_json = run("fold", "-", "--json", stdin=data)
 
+    assert "m1  assistant · google m\\x1b[1m\\nx · completed (stop)" == ran.out.splitlines()[0]
     assert "\\x1b]0;owned\\x07 \\x9b31m \\u202e nasty" in ran.out
     assert not {"\x1b", "\x9b", "\u202e", "\x07", "\r"} & set(ran.out + as_json.out)
     assert evil == as_json.json["messages"][0]["parts"][0]["text"]

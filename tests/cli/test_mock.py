@@ -48,7 +48,7 @@ class Running:
         self._thread = threading.Thread(target=self._run, args=(arguments,))
         self._thread.start()
         self._begun.wait()
-        self.out = capsys.readouterr().out
+        self.out, self.err = capsys.readouterr()
 
     def _run(self, arguments):
         self.code = main(["mock", *map(str, arguments)])
@@ -371,6 +371,7 @@ def test_left_out(start, tmp_path):
     running = start("--fixtures", path)
 
     assert "  0 fixtures; " in running.out
+    assert running.err.startswith("assistant-events: left out: ")
     _, err = running.stop()
     assert err.endswith("stopped\n")
 
