@@ -169,6 +169,7 @@ def test_help_and_version(run):
 
     assert all(name in asked.out for name in ("fold", "events", "show", "sessions", "verify", "reconcile", "delete"))
     assert all(f"  {code.value} " in asked.out and f"  {code.value} " in fold.out for code in Exit)
+    assert "  3    the database refused\n" in asked.out
     assert "0.1.0\n" == run("--version").out
     assert asked.out == run().out
     assert "0.1.0\n" == run("fold", "-", "--version").out or run("fold", "-", "--version").code
@@ -302,6 +303,8 @@ def test_the_dialects_that_were_tried(run, command):
     half = AwsEventStream.frame(None, {"messageStart": {"role": "assistant"}})[:-1]
     for nothing in (b"data: hello\n\n", half):
         assert "  tried 0 objects, no whole frame holds one" in run(command, "-", stdin=nothing).err
+    odd = json.dumps({"a\x1b\nb": 1}, ensure_ascii=False).encode()
+    assert "  tried 1 object, the first has the fields a\\x1b\\nb\n" in run(command, "-", stdin=odd).err
     long = json.dumps({"type": "x" * 41, **dict.fromkeys("abcdefgh")}).encode()
     assert (
         f"  tried 1 object, the first has the fields type '{'x' * 40}', a, b, c, d, e, f, g\n"

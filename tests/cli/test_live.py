@@ -174,6 +174,15 @@ def test_other_things_are_asides(show):
     ] == err.splitlines()
 
 
+def test_a_long_call(show):
+    """
+    Two hundred characters of the input of a call are shown.
+    """
+    _, err = show(ToolCalled(message_id="a1", call_id="c1", name="add", input={"x": "y" * 200}))
+
+    assert f'· add {{"x":"{"y" * 194}… (8 more characters)\n' == err
+
+
 def test_a_first_start_over_is_not_said(show):
     """
     A restart before any output shows no note.
@@ -215,7 +224,9 @@ def test_reasoning_is_dim_on_a_terminal(show, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(sys, "stderr", terminal)
-    out, _ = show(thought("hm"), text("Hello"))
+    # Markup is a text, numbers have no colour, and the terminal folds lines itself.
+    hm = "[b]hm[/b] 42 " + "word " * 40
+    out, _ = show(thought(hm), text("Hello"))
 
     assert "Hello\n" == out
-    assert "\x1b[2mhm\x1b[0m\n" == terminal.getvalue()
+    assert f"\x1b[2m{hm}\x1b[0m\n" == terminal.getvalue()

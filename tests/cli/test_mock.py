@@ -126,6 +126,18 @@ def test_a_cursor_is_shown(start, file):
     assert "AIza" not in out
 
 
+def test_a_path_with_escapes(start, file):
+    """
+    A line of a request is one line, and moves no cursor.
+    """
+    running = start("--fixtures", file)
+    with httpx2.Client() as client:
+        client.get(f"{running.url}/v1/interactions/a%0Ab%1B[2J", headers=KEY)
+    out, _ = running.stop()
+
+    assert out.startswith("GET /v1/interactions/a\\nb\\x1b[2J 404 ")
+
+
 def test_an_error_without_a_reason(start, file):
     """
     An answer without a body is a line, too.

@@ -105,6 +105,40 @@ def test_a_reader_that_is_gone(pipe):
         lines.write("two")
 
 
+def test_a_stream_that_is_closed():
+    """
+    Lines for a closed stream go nowhere, and nothing is raised.
+    """
+    stream = io.StringIO()
+    stream.close()
+    with PatientWriter(stream) as lines:
+        lines.write("one")
+    lines._thread.join(30)
+
+
+def test_a_stream_without_a_descriptor():
+    """
+    Each line is written through its buffer at once.
+    """
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with PatientWriter(stream) as lines:
+        lines.write("one")
+    lines._thread.join(30)
+
+    assert b"one\n" == stream.buffer.getvalue()
+
+
+def test_the_encoding_of_the_stream():
+    """
+    Lines have the encoding of their stream, also past its buffer.
+    """
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as read:
+        with os.fdopen(writer, "w", encoding="latin-1") as write, PatientWriter(write) as lines:
+            lines.write("é €")
+        assert b"\xe9 \\u20ac\n" == read.read()
+
+
 def test_a_long_line(pipe):
     """
     Of a long line the beginning is written, and how much more there is.

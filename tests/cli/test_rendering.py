@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant_events import Citation, ErrorInfo, MediaContent, Usage, fold
+from assistant_events import Citation, ErrorInfo, MediaContent, TextContent, Usage, fold
 from assistant_events.cli.rendering import first_of, rows_of, usage_text
 from assistant_events.events import (
     CompactionFailed,
@@ -11,6 +11,7 @@ from assistant_events.events import (
     MediaStarted,
     ReasoningStarted,
     StepStarted,
+    ToolInputStarted,
 )
 from assistant_events.testing import Call, answer, error, origin
 
@@ -85,6 +86,10 @@ ROWS = {
         answer("", calls=[Call("look", output="x" * 601)]),
         ["output", "x" * 600 + "… (1 more characters)", "", True],
     ),
+    "a second output": (
+        answer("", calls=[Call("look", output=[TextContent(text="one"), TextContent(text="two")])]),
+        ["output", "two", "", True],
+    ),
     "tokens": (answer("", usage=Usage(output_tokens=0)), ["usage", "output 0", "dim", False]),
     "state": (
         answer("", calls=[Call("look", output="seen", state={"s": 1}, result_state={"s": 10})]),
@@ -106,7 +111,11 @@ def test_what_is_not_there_has_no_row():
     An answer without usage, state, error and input has none of their rows.
     """
     assert ["a1", "text"] == [row.label for row in rows_of(fold(answer("Hi")))]
-    assert ["a1", "call"] == [row.label for row in rows_of(fold(answer("", calls=[Call("look", "", output="")])))][:2]
+    begun = [
+        StepStarted(message_id="a1", origin=origin()),
+        ToolInputStarted(message_id="a1", call_id="c1", name="look"),
+    ]
+    assert ["a1", "call"] == [row.label for row in rows_of(fold(begun))]
 
 
 def test_token_counts():

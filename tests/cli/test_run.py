@@ -322,7 +322,7 @@ class TestRefusals:
         """
         Without a key only a server of this machine is asked.
         """
-        ran = run("run", "Hi", "--base-url", "https://example.com")
+        ran = run("run", "Hi", "--base-url", "https://example.com/")
 
         assert (2, "assistant-events: no API key for https://example.com: set GEMINI_API_KEY\n") == (
             ran.code,
@@ -526,8 +526,10 @@ class TestDialects:
             store.append("s", [prompt("One.")], meta={"run": {"dialect": "gemini-interactions", "endpoint": "mock"}})
             store.append("s", [prompt("Two.", message_id="u2")], meta={"run": service})
             found = endpoints.stored(store, "s")
+            answered = endpoints.chosen(endpoints.dialect_of(store, "s"), None, "acme")
             elsewhere = endpoints.stored(store, "s", "http://localhost:1")
 
+        assert found == answered
         assert ("openai-chat", service["endpoint"], "acme") == (found.dialect, found.name, found.provider)
         assert ("openai-chat", "http://localhost:1", "acme") == (elsewhere.dialect, elsewhere.name, elsewhere.provider)
 
@@ -554,6 +556,7 @@ class TestDialects:
 
         assert 0 == ran.code
         assert ran.out.startswith("You wrote: “Hello” This is the mock provider")
+        assert f"over the wire format {dialect}, and" in ran.out
 
     @pytest.mark.parametrize(
         ("option", "message"),
@@ -923,6 +926,8 @@ class TestEmbedded:
 
         assert 0 == ran.code
         assert ran.out.startswith("You wrote: “Hello there, how are you? Hello there, ")
+        assert ran.out.endswith("Set GEMINI_API_KEY, and a model answers in my place.\n")
+        assert "Without an API key no model is asked." in ran.err
         assert "assistant-events: no GEMINI_API_KEY: a mock provider answers, in session 'mock'\n" in ran.err
 
     def test_its_sessions_stay_apart(self, run, provider):
@@ -952,15 +957,17 @@ class TestEmbedded:
         assert ran.out.endswith("answers in my place.\n")
         assert ["Hi", ran.out.rstrip("\n")] == texts("assistant-events.db", "mock")
 
-    def test_the_provider_needs_its_key_again(self, run):
+    @pytest.mark.parametrize(("origin", "variable"), [(GEMINI, "GEMINI_API_KEY"), (CLAUDE, "ANTHROPIC_API_KEY")])
+    def test_the_provider_needs_its_key_again(self, run, monkeypatch, origin, variable):
         """
         What the provider itself answered is taken up with a key, and never by the mock.
         """
         with SqliteStore("assistant-events.db") as store:
-            store.append("main", [prompt("Count."), durable(answer("Hi"))[0]])
+            store.append("main", [prompt("Count."), durable(answer("Hi", origin=origin))[0]])
+        monkeypatch.delenv(variable, raising=False)
         ran = run("run", "--resume", "main")
 
-        assert (2, "assistant-events: no API key: set GEMINI_API_KEY\n") == (ran.code, ran.err)
+        assert (2, f"assistant-events: no API key: set {variable}\n") == (ran.code, ran.err)
 
 
 class TestPipes:

@@ -5,16 +5,19 @@ import json
 from assistant_events.cli.rendering import first_of
 from assistant_events.cli.terminal_safe import one_line, shortened, size_of, visible, visible_json
 
+DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+
 
 def test_every_control_character_is_spelled():
     """
     Of the control characters only tab and line feed stay; other letters are left alone.
     """
-    for code in [*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066, 0x2028, 0x200F, 0xDC80]:
+    for code in [*range(0x20), *range(0x7F, 0xA0), *DIRECTIONS, 0x2028, 0x2029, 0xD800, 0xDC80, 0xDFFF]:
         character = chr(code)
         assert (visible(character) == character) == (character in "\t\n"), code
 
     assert "Grüße, 世界 🐋 e\u0301" == visible("Grüße, 世界 🐋 e\u0301")
+    assert "\\x9b \\u061c" == visible("\x9b \u061c")
     assert "a\nb" == visible("a\r\nb")
     assert "a\\nb c\\x00" == one_line("a\nb\tc\0")
 
