@@ -12,9 +12,10 @@ import hmac
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, final
 
-from assistant_events.adapters.json_fields import is_array, is_object
+from assistant_events.adapters.json_fields import Fields, is_array, is_object
 from assistant_events.values import write_json
 
 MAX_KEPT: Final = 10_000
@@ -113,6 +114,21 @@ class SignatureLedger:
         if place <= last.get(salt, -1):
             raise SignatureError(f"{signed.where}: its signature belongs to another step")
         last[salt] = place
+
+
+def tool_loop(
+    messages: Sequence[tuple[str, Sequence[Fields]]],
+    is_call: Callable[[Fields], object],
+    is_result: Callable[[Fields], object],
+) -> Iterator[int]:
+    """Yield the places of the last answers with calls, the last one first, between which are results alone."""
+    for place in range(len(messages) - 2, -1, -2):
+        role, blocks = messages[place]
+        if role != "assistant" or not any(map(is_call, blocks)):
+            return
+        yield place
+        if not place or not all(map(is_result, messages[place - 1][1])):
+            return
 
 
 def _read(signature: str) -> tuple[bytes, bytes] | None:

@@ -17,7 +17,7 @@ from assistant_events.adapters.anthropic_messages.vocabulary import is_summary
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
-from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed, tool_loop
 from assistant_events.values.json_values import json_type
 
 Blocks: TypeAlias = list[Fields]
@@ -245,21 +245,18 @@ def _check_last_blocks(messages: list[tuple[str, Blocks]]) -> None:
 
 def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
     """Check that the tool loop whose calls are answered has begun with a thought, while thinking is on."""
-    loop = list(_calling_answers(messages)) if is_thinking(body) else []
+    loop = list(tool_loop(messages, _is_call, _is_result)) if is_thinking(body) else []
     if loop and all(sealed_content(messages[place][1][0]) is None for place in loop):
         where = f"messages.{loop[0]}.content.0.type"
         raise _rejected(f"{where}: {_NO_THINKING.format(messages[loop[0]][1][0]['type'])}")
 
 
-def _calling_answers(messages: list[tuple[str, Blocks]]) -> Iterator[int]:
-    """Yield the places of the last answers with calls, the last one first, between which are results alone."""
-    for place in range(len(messages) - 2, -1, -2):
-        role, blocks = messages[place]
-        if role != "assistant" or not any(block["type"] == "tool_use" for block in blocks):
-            return
-        yield place
-        if not place or any(block["type"] != "tool_result" for block in messages[place - 1][1]):
-            return
+def _is_call(block: Fields) -> bool:
+    return bool(block["type"] == "tool_use")
+
+
+def _is_result(block: Fields) -> bool:
+    return bool(block["type"] == "tool_result")
 
 
 def _check_signatures(messages: list[tuple[str, Blocks]], ledger: SignatureLedger) -> None:

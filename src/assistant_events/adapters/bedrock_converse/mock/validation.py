@@ -18,7 +18,7 @@ from assistant_events.adapters.bedrock_converse.mock.runs import sealed_content,
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
-from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed, tool_loop
 from assistant_events.values import write_json
 
 _Blocks: TypeAlias = list[Fields]
@@ -240,22 +240,15 @@ def _distinct(where: str, kind: str, ids: list[str]) -> list[str]:
 
 def _check_first_block(body: Body, messages: Sequence[tuple[str, _Blocks]]) -> None:
     """Check that the tool loop whose calls are answered has begun with reasoning, while thinking is on."""
-    loop = list(_calling_answers(messages)) if is_thinking(body) else []
+    loop = list(tool_loop(messages, app_call, _is_result)) if is_thinking(body) else []
     if loop and all(sealed_content(messages[place][1][0]) is None for place in loop):
         first = messages[loop[0]][1][0]
         found = "tool_use" if "toolUse" in first else next(iter(first))
         raise _refused_by_model(f"messages.{loop[0]}.content.0.type: {_NO_THINKING.format(found)}")
 
 
-def _calling_answers(messages: Sequence[tuple[str, _Blocks]]) -> Iterator[int]:
-    """Yield the places of the last answers with calls, the last one first, between which are results alone."""
-    for place in range(len(messages) - 2, -1, -2):
-        role, blocks = messages[place]
-        if role != "assistant" or not any(map(app_call, blocks)):
-            return
-        yield place
-        if not place or any("toolResult" not in block for block in messages[place - 1][1]):
-            return
+def _is_result(block: Fields) -> bool:
+    return "toolResult" in block
 
 
 def _check_signatures(messages: Sequence[tuple[str, _Blocks]], ledger: SignatureLedger) -> None:
