@@ -330,6 +330,17 @@ def test_markdown(run, db):
     ) == shown
 
 
+def test_what_a_model_or_a_user_wrote_controls_no_terminal(run, db):
+    """
+    Control characters in Markdown and in the names of sessions are printed as escapes.
+    """
+    with SqliteStore(db) as store:
+        store.append("s\x1b[2J\n1", durable([prompt("Hi"), *answer("An \x1b[31mowl\x07.")]))
+
+    assert r"An \x1b[31mowl\x07." in run("show", "s\x1b[2J\n1", "--db", db, "--markdown").out
+    assert r"s\x1b[2J\n1" in run("sessions", "--db", db).out
+
+
 def test_verify_a_stream(run):
     """
     A provider's stream is decoded and its events are looked at.
