@@ -101,6 +101,29 @@ def fixture_recorder(sink):
     return recorder
 
 
+@pytest.mark.parametrize("verb", ["start", "restart", "tool_progress"])
+@pytest.mark.parametrize("more", ["", '{"a":1}'])
+def test_a_verb_that_is_refused_behind_an_input_whose_end_waits(recorder, sink, verb, more):
+    """
+    The end of an input without text waits for what follows. What is refused neither causes nor loses it.
+    """
+    recorder.tool_call("done", "search", {})
+    recorder.result("done", "rain")
+    recorder.tool_input("open", "search", "{")
+    recorder.tool_input("c2", "search")
+    recorder.end_tool_input("c2")
+    refused = {**VERBS, "tool_progress": lambda recorder: recorder.tool_progress("open")}[verb]
+    with pytest.raises(LocalProtocolError, match="is not allowed"):
+        refused(recorder)
+    if more:
+        recorder.tool_input("c2", "search", more)
+        recorder.end_tool_input("c2")
+    recorder.text("Hi")
+    [_, _, call] = fold(sink).last.tool_calls
+
+    assert ("c2", "called", {"a": 1} if more else {}) == (call.call_id, call.status, call.input)
+
+
 STRAYS = {
     "facts of an unknown item": (lambda recorder: recorder.keep("k", {"s": 1}), "stray-facts"),
     "facts without an open fragment": (lambda recorder: recorder.keep(None, {"s": 1}), "stray-facts"),

@@ -359,8 +359,8 @@ class FrameReader(ABC):
 
     def _open_framing(self) -> None:
         self._framing = framing = self.framing(self.max_frame_bytes)
+        # Where frames have no separator: gives their payloads as lines, which are as long as these, and have no limit.
         self._lined = None if framing.separator else framing
-        # Lines are as long as the payloads of frames, which have a limit.
         self._text_framing = framing if framing.separator else JsonLines(sys.maxsize)
 
     def _close_framing(self) -> None:

@@ -53,7 +53,7 @@ _BEFORE = re.compile(rb"(?:event: ?([^\n]*)\n)?data: ?").fullmatch
 
 class Framing(Protocol):
     """
-    Interface of framings, and a base class: what a subclass leaves out is right, and slower where it is for speed.
+    Interface of framings, and their base class. A member that a subclass leaves out is correct, if not fast.
     """
 
     separator: bytes = b""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assistant_events.errors import LocalProtocolError
-from assistant_events.events import Event
-from assistant_events.lifecycle import KnownEvent, MessageLifecycle, MessagePhase
+from assistant_events.events import Event, StepRestarted, StepStarted, ToolProgress
+from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle, MessagePhase
 from assistant_events.messages import AssistantMessage
-from assistant_events.recorder.calls import Calls
+from assistant_events.recorder.calls import Calls, OpenCall
 from assistant_events.recorder.replay_filter import ReplayFilter
 
 _RUNNING = MessagePhase.RUNNING  # reading a member of an enum takes as long as a look-up in a table
@@ -54,7 +54,7 @@ class Delivery:
             raise LocalProtocolError(f"message {self.message_id!r} is {phase.value}, expected running{hint}")
 
     def _emit(self, event: KnownEvent) -> None:
-        if self._calls.unsure is not None:
+        if self._calls.unsure is not None and self._is_allowed_behind(self._calls.unsure, event):
             self._calls.end_unsure()
         rejection = self._lifecycle.advance(event)
         if rejection is not None:
@@ -67,6 +67,18 @@ class Delivery:
                 + (f", the call is {self._lifecycle.call(call_id).value}" if call_id is not None else "")
             )
         self._caused.append(event)
+
+    def _is_allowed_behind(self, unsure: OpenCall, event: KnownEvent) -> bool:
+        """Return whether an event is taken after the end of an input that waits; what is refused causes no end."""
+        match event:
+            case StepStarted():
+                return False
+            case StepRestarted():
+                return not self._lifecycle.acted
+            case ToolProgress():
+                return event.call_id == unsure.call_id or self._lifecycle.call(event.call_id) is CallPhase.CALLED
+            case _:
+                return True
 
     def _deliver(self) -> list[Event]:
         caused = self._caused
