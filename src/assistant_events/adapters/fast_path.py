@@ -256,22 +256,23 @@ class DeltaFastPath:
         """Return whether frames that continue this fragment are expected, or were last."""
         return self.fragment is fragment and self.number == number
 
-    def was_used(self) -> bool:
-        """Return whether frames matched since it was made or resumed, or since the last call."""
+    def skipped(self, frames: DeltaFrames) -> Fields | None:
+        """
+        Return the counted fields of the last frame, where it had any and varied in more than its text.
+
+        Returns:
+            `None` when no frame matched since this was made or resumed, or since the last call.
+        """
         length = 0 if self._buffer is None else self._buffer.length
         if length == self._mark:
-            return False
+            return None
         self._mark = length
         self.learner.earned = True
-        return True
-
-    def counted(self, frames: DeltaFrames) -> Fields:
-        """Return the counted fields of the last frame, where it had any and varied in more than its text."""
         if self.last is not None:
             before, after = self._around
             payload = self.last.removeprefix(before).removesuffix(after)
             return frames.counted_in(read_json(payload, max_depth=None))
-        return {} if self.template is None else self.template.id_fields(self.last_id)
+        return self.template.id_fields(self.last_id) if self.last_id and self.template is not None else {}
 
     # -- inside
 

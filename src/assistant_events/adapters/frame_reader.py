@@ -216,9 +216,8 @@ class FrameReader(ABC):
     def catch_up(self) -> None:
         """Hand the counted fields of the last frame on the fast path to `on_skipped`, before they are read."""
         fast = self._fast_path
-        if fast is not None and fast.was_used():
+        if fast is not None and self._report_skipped(fast):
             self._ready = None  # what comes of it is given before the next event
-            self._report_skipped(fast)
 
     def on_payload(self, payload: bytes) -> None:
         """Take one payload on the fast path, where it continues what is open, or parse it and hand it to `on_event`."""
@@ -319,14 +318,18 @@ class FrameReader(ABC):
         fast = self._left = self._fast_path
         if fast is not None:
             self._fast_path = self._ready = None
-            if fast.was_used():
-                self._report_skipped(fast)
+            self._report_skipped(fast)
 
-    def _report_skipped(self, fast: DeltaFastPath) -> None:
+    def _report_skipped(self, fast: DeltaFastPath) -> bool:
+        """Return whether frames matched that were not reported."""
         try:
-            self.on_skipped(fast.counted(self.delta_frames))
+            counted = fast.skipped(self.delta_frames)
+            if counted is not None:
+                self.on_skipped(counted)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
+            return True
+        return counted is not None
 
     def _learn_frame(self, payload: bytes, event: Fields, path: Path) -> Learned:
         around = self._text_framing.around(payload, self.frame_name() if self._name_read else None)

@@ -257,9 +257,7 @@ class FrameTemplate:
         return self._head.replace(_NUMBER_MARK, item), self._tail.replace(_NUMBER_MARK, item)
 
     def id_fields(self, frame_id: bytes) -> Fields:
-        """Return the id of a frame, as bytes without quotes, as the field that it is; nothing for an empty one."""
-        if not frame_id:
-            return {}
+        """Return the id of a frame, as bytes without quotes, as the field that it is."""
         return {self._unique: int(frame_id) if "serial" in self._gaps else frame_id.decode()}
 
     def pattern(self, number: int) -> FramePattern:

@@ -37,12 +37,13 @@ def byte_length(text: str) -> int:
     """
     Return the length of a text in UTF-8, in which half a character is as long as its replacement.
 
-    In pieces: a copy of a long text would take as much memory again.
+    A long one is counted in pieces: a copy would take as much memory again.
     """
     if text.isascii():
         return len(text)
-    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
-    return sum([len(piece.encode(errors="surrogatepass")) for piece in pieces])
+    if len(text) <= _PIECE:
+        return len(text.encode("utf-8", "surrogatepass"))
+    return sum([byte_length(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)])
 
 
 def moved(annotation: Fields, offset: int) -> Fields:
