@@ -138,9 +138,11 @@ def test_show_json(run, db):
     """
     run("fold", "-", "--db", db, "--session", "s", stdin=SEARCH)
     run("fold", "-", "--db", db, "--session", "s", stdin=HELLO)
+    with SqliteStore(db) as store:
+        store.append("s", [prompt("More?")])
     shown = run("show", "s", "--db", db, "--json").json
 
-    assert ("s", ["m1", "m2"]) == (shown["session_id"], [message["id"] for message in shown["messages"]])
+    assert ("s", ["m1", "m2", "u1"]) == (shown["session_id"], [message["id"] for message in shown["messages"]])
     assert {
         "input_tokens": 20,
         "cache_read_tokens": None,
@@ -150,6 +152,7 @@ def test_show_json(run, db):
         "total_tokens": 34,
     } == shown["usage"]
     assert shown["state_bytes"]["m1"] > 3 * len(CANARY) > shown["state_bytes"]["m2"]
+    assert {"m1", "m2"} == shown["state_bytes"].keys()
     assert CANARY not in json.dumps(shown)
 
 
@@ -339,6 +342,23 @@ def test_what_a_model_or_a_user_wrote_controls_no_terminal(run, db):
 
     assert r"An \x1b[31mowl\x07." in run("show", "s\x1b[2J\n1", "--db", db, "--markdown").out
     assert r"s\x1b[2J\n1" in run("sessions", "--db", db).out
+
+
+def test_names_are_one_line_and_control_no_terminal(run, db):
+    """
+    Names of sessions and messages are spelled out where they hold line ends or escape codes.
+    """
+    with SqliteStore(db) as store:
+        store.append("a\nb\x1b[31m", [prompt("Hi")])
+    listed = run("sessions", "--db", db).out
+    late = jsonl([TextStarted(message_id="a\n\x1b[31m1")])
+    found = run("verify", "-", stdin=late).out
+    left = run("delete", "a\nb\x1b[31m", "--db", db).out
+
+    assert 2 == listed.count("\n")
+    assert "\na\\nb\\x1b[31m  " in listed
+    assert "event 0: text.started of message 'a\\n\\x1b[31m1' is out of place" in found
+    assert "session 'a\\nb\\x1b[31m': 1 record deleted\n" == left
 
 
 def test_verify_a_stream(run):

@@ -107,6 +107,20 @@ def test_as_one_document(run, talk):
     assert "" == ran.err
 
 
+def test_the_model_of_the_last_answer_that_names_one(run, db):
+    """
+    The model that answered last is asked again, also behind an answer whose stream named none.
+    """
+    with SqliteStore(db) as store:
+        for number, model in enumerate(("gpt-8", "gpt-9", None)):
+            origin = Origin(provider="openai", dialect="openai-chat", model=model)
+            given = answer("!", message_id=f"a{number}", origin=origin)
+            store.append("s", durable([prompt("?", message_id=f"u{number}"), *given]))
+    ran = run("encode", "s", "--dialect", "openai-chat", "--db", db)
+
+    assert "gpt-9" == ran.json["model"]
+
+
 ERRORS = {
     "an unknown session": (("nobody", "--dialect", "openai-chat"), "no session 'nobody'"),
     "an unknown dialect": (("talk", "--dialect", "esperanto"), "unknown dialect 'esperanto'"),

@@ -90,6 +90,8 @@ LINES = {
     "fold missing": (2, "missing: no such file"),
     "fold .": (2, ".: this is a folder, expected a file or - for standard input"),
     "fold empty": (2, "empty: the file is empty"),
+    "fold a\x1b[2Jb\nc": (2, "assistant-events: a\\x1b[2Jb\\nc: no such file"),
+    "run Hi --dialect esperanto": (2, "no client of dialect 'esperanto'; installed clients: anthropic-messages, "),
     "fold ": (2, "the file needs a name"),
     "mock --fixtures . --record http://127.0.0.1:1": (2, "assistant-events: .: Is a directory"),
     "fold a\0b": (2, "embedded null byte"),
@@ -202,7 +204,11 @@ def test_a_damaged_database(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(OSError(errno.EIO, "Input/output error"), 3), (PermissionError(errno.EACCES, "Permission denied"), 2)],
+    [
+        (OSError(errno.EIO, "Input/output error"), 3),
+        (OSError(errno.ENOSPC, "No space left on device"), 3),
+        (PermissionError(errno.EACCES, "Permission denied"), 2),
+    ],
 )
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_database_that_cannot_be_read(run, tmp_path, monkeypatch, error, code, wrapped):

@@ -184,6 +184,7 @@ def test_json_names_every_field(run, stream):
     } == answer
     assert (True, False) == (search["provider_executed"], call["provider_executed"])
     assert {"type": "opaque", "status": "completed"} == opaque
+    assert not {"state", "result_state", "times", "extra"}.intersection(*[part.keys() for part in (search, call)])
     assert ("c1", "get_weather", {"city": "Bergen"}, "called", [], None) == tuple(
         call[name] for name in ("call_id", "name", "input", "status", "output", "error")
     )

@@ -139,6 +139,22 @@ def test_the_encoding_of_the_stream():
         assert b"\xe9 \\u20ac\n" == read.read()
 
 
+def test_a_descriptor_that_takes_a_part(pipe, monkeypatch):
+    """
+    What the operating system did not take of a line is written next.
+    """
+    read, write = pipe
+    whole = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: whole(descriptor, data[:3]))
+    with PatientWriter(write) as lines:
+        lines.write("one two three")
+    lines._thread.join(30)
+    monkeypatch.undo()
+    write.close()
+
+    assert "one two three\n" == read.read()
+
+
 def test_a_long_line(pipe):
     """
     Of a long line the beginning is written, and how much more there is.

@@ -8,14 +8,16 @@ import sqlite3
 import sys
 from itertools import pairwise
 
+import attrs
 import httpx2
 import pytest
 from stamina.instrumentation import get_on_retry_hooks
 
 from assistant_events import Origin, extras, fold
 from assistant_events.adapters.gemini_interactions.mock import Match
-from assistant_events.cli import endpoints, run_conversation
+from assistant_events.cli import embedded_mock, endpoints, run_conversation
 from assistant_events.cli.live import Live
+from assistant_events.mock import load_mock
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
 from assistant_events.testing import run as run_of
@@ -956,6 +958,41 @@ class TestEmbedded:
         assert ran.out.startswith("You wrote: “Hi”")
         assert ran.out.endswith("answers in my place.\n")
         assert ["Hi", ran.out.rstrip("\n")] == texts("assistant-events.db", "mock")
+
+    @pytest.mark.parametrize(
+        ("asked", "expected"),
+        [
+            (
+                ("--model", "gemini-9", "--system", "Be brief.", "--background"),
+                {"model": "gemini-9", "system_instruction": "Be brief."},
+            ),
+            (("--agent", "deep-research-9"), {"agent": "deep-research-9"}),
+        ],
+    )
+    def test_a_run_is_made_anew_with_its_request(self, run, monkeypatch, asked, expected):
+        """
+        The run that another mock provider has is asked for as the first one was.
+        """
+        stopped("Hi", *asked, after=b"in pieces")
+        made = []
+
+        def load(dialect):
+            mock = load_mock(dialect)
+
+            def provider(*given, **options):
+                made.append(mock.provider(*given, **options))
+                return made[0]
+
+            return attrs.evolve(mock, provider=provider)
+
+        monkeypatch.setattr(embedded_mock, "load_mock", load)
+        run("run", "--resume", "mock")
+        [anew, *_] = made[0].requests
+
+        own = {name: anew.body.pop(name) for name in ("input", "background", "store", "stream")}
+        assert {"input": "Hi", "background": True, "store": True, "stream": True} == own
+        assert expected.items() <= anew.body.items()
+        assert ("model" in anew.body) is ("model" in expected)
 
     @pytest.mark.parametrize(("origin", "variable"), [(GEMINI, "GEMINI_API_KEY"), (CLAUDE, "ANTHROPIC_API_KEY")])
     def test_the_provider_needs_its_key_again(self, run, monkeypatch, origin, variable):

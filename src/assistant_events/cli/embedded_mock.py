@@ -44,9 +44,9 @@ async def mock_client(
     )
     with ThreadedServer(provider.app, before_stop=provider.close) as serving:
         async with client_of(dialect)(ANY_KEY, base_url=serving.url) as client:
-            if run is not None and resumed is not None:
-                body = {"model": resumed.origin.model or "mock", **(request or {}), "background": True, "store": True}
-                async with client.create({**body, "input": prompt}, "anew") as anew:
+            if run is not None:
+                body = {**(request or {}), "background": True, "store": True, "input": prompt}
+                async with client.create(body, "anew") as anew:
                     await anext(anew)
             yield client
 

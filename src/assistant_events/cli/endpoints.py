@@ -60,8 +60,8 @@ class Endpoint:
     name: str
     """A URL, or `MOCK`."""
 
-    key: str | None = attrs.field(default=None, repr=False)
-    """`None` for that of the environment."""
+    key: str | None = None
+    """`ANY_KEY`; `None` for that of the environment."""
 
     provider: str | None = None
     """Who runs the model, where it is not the provider that the dialect is named after."""
