@@ -67,7 +67,7 @@ from assistant_events.converters import (
     structure,
     unstructure,
 )
-from assistant_events.converters.converter import CLASS_HOOKS, _message_hook
+from assistant_events.converters.converter import CLASS_HOOKS, _message_hook, structure_hooks
 from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.messages import Times
@@ -75,6 +75,7 @@ from assistant_events.testing import origin, records
 from assistant_events.testing import strategies as made
 from assistant_events.upcasting import Upcasters
 from assistant_events.values import MAX_DEPTH
+from assistant_events.values.json_values import DOCUMENT_DEPTH
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 from tests.drawn import sessions
 from tests.everything import MESSAGES, NOON, PARTS, TRANSCRIPT, label
@@ -712,6 +713,30 @@ def test_depth_of_unknown_events():
     document = {"type": "x", "v": 1, "state": nested(MAX_DEPTH)}
 
     assert document == unstructure(structure(document, Event)) == json.loads(dumps(loads(json.dumps(document), Event)))
+
+
+def test_an_unknown_event_fits_into_a_record():
+    """
+    What can be read as an event can be stored, where the record around it is one level more.
+    """
+    inner = nested(DOCUMENT_DEPTH - 3)
+    fits, does_not = [{"type": "x", "v": 1, "state": {"a": state}} for state in (inner, [inner])]
+    record = Record(session_id="s", seq=1, at=NOON, event=structure(fits, Event))
+
+    assert (record, record) == both_ways(record, Record)
+    with pytest.raises(StructureError, match=f"at most {DOCUMENT_DEPTH - 1} levels, got more$"):
+        structure(does_not, Event)
+
+
+def test_a_union_of_an_app_is_not_remembered():
+    """
+    A union that equals one of the library is another object, whose place in memory may soon be that of something else.
+    """
+    union = DurableEvent | UnknownEvent
+    made = structure({"type": "x", "v": 1}, union)
+
+    assert isinstance(made, UnknownEvent)
+    assert id(union) not in structure_hooks
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def structure_object(value: Any, cls: type[JsonObject], max_depth: int = MAX_DEP
     try:
         return own_object(value, cls, max_depth)  # pyright: ignore[reportUnknownArgumentType]  # as above
     except JsonError:
-        raise ShapeError(*TOO_DEEP) from None
+        raise ShapeError(f"at most {max_depth} levels", "more") from None
 
 
 def structure_tuple(hint: Any, converter: Converter) -> StructureHook:
