@@ -29,7 +29,6 @@ CHOSEN = {
     (json_io, "string_reader"): cache(json_io.string_reader.__wrapped__),
     (json_io, "fast_writer"): cache(json_io.fast_writer.__wrapped__),
     (json_text, "fast_reader"): cache(json_io.fast_reader.__wrapped__),
-    (json_text, "fast_writer"): cache(json_io.fast_writer.__wrapped__),
 }
 
 

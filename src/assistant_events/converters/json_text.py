@@ -8,7 +8,7 @@ from typing_extensions import TypeForm
 
 from assistant_events.converters.converter import structure_hook, structure_hooks, unstructure_hooks
 from assistant_events.values import read_json, write_json
-from assistant_events.values.json_io import fast_reader, fast_writer
+from assistant_events.values.json_io import fast_reader
 from assistant_events.values.json_values import ShapeError
 
 _T = TypeVar("_T")
@@ -23,11 +23,7 @@ def dumps(value: object) -> bytes:
 
         ValueError: An unknown field has the name of a known one.
     """
-    document = unstructure_hooks[type(value)](value)
-    try:
-        return fast_writer()(document)
-    except (AttributeError, TypeError, ValueError, OverflowError, RecursionError):
-        return write_json(document)
+    return write_json(unstructure_hooks[type(value)](value))
 
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:

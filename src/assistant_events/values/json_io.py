@@ -109,7 +109,7 @@ def strings_reader() -> Callable[[bytes], list[str]]:
 
 @cache
 def fast_writer() -> Callable[[object], bytes]:
-    """Return the writer that `write_json` tries first, for hot loops; use `write_json` when it raises."""
+    """Return the writer that `write_json` tries first."""
     try:
         import msgspec
     except ImportError:
