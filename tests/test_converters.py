@@ -712,7 +712,8 @@ def test_depth_of_unknown_events():
     """
     document = {"type": "x", "v": 1, "state": nested(MAX_DEPTH)}
 
-    assert document == unstructure(structure(document, Event)) == json.loads(dumps(loads(json.dumps(document), Event)))
+    for each in (document, {**document, "text": "half \ud83d"}):  # the other reader
+        assert each == unstructure(structure(each, Event)) == json.loads(dumps(loads(json.dumps(each), Event)))
 
 
 def test_an_unknown_event_fits_into_a_record():
@@ -1023,6 +1024,16 @@ def test_hooks(converter, value, cls):
     read = converter.structure(converter.unstructure(value), cls)
 
     assert (value, type(value)) == (read, type(read))
+
+
+def test_hooks_of_an_app_change_no_state(converter):
+    """
+    What an app registers for strings and integers does not reach what a provider has sent.
+    """
+    converter.register_unstructure_hook(str, str.upper)
+    converter.register_unstructure_hook(int, str)
+
+    assert {"signature": "c2ln", "a": [1]} == converter.unstructure(State(signature="c2ln", a=[1]))
 
 
 def test_hooks_leave_documents_alone(converter):
