@@ -1156,6 +1156,18 @@ def test_a_document_with_the_field_of_a_chunk():
     assert "Yes." == message(whole).text == message(answer(*chunks)).text
 
 
+@pytest.mark.parametrize("delta", [{}, {"role": "assistant", "content": ""}])
+def test_a_document_beside_an_empty_delta(delta):
+    """
+    Documents of Perplexity have both, and chunks of its streams the message so far: the first delta with text counts.
+    """
+    whole = document(content="Yes.", choice={"delta": delta})
+    pieces = [D(content="Ye", choice={"message": {"content": "Ye"}}), T("s.")]
+    end = F(choice={"delta": delta, "message": {"content": "Yes."}})
+
+    assert "Yes." == message(whole).text == message(stream(*pieces, end)).text
+
+
 def test_a_document_without_a_reason_to_finish():
     """
     A document is whole.

@@ -141,8 +141,10 @@ class OpenAIChatDecoder(DecoderBase):
         self.learn_details(event, words.CHUNK)
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
-        self._is_document = choice.get("delta") is None and choice.get("message") is not None
-        delta = mapping(choice, "message" if self._is_document else "delta")
+        delta, message = mapping(choice, "delta"), mapping(choice, "message")
+        is_beside = not (self._is_streamed or _has_any(delta)) and _has_any(message)  # an empty delta (Perplexity)
+        self._is_document = is_beside or (choice.get("delta") is None and choice.get("message") is not None)
+        delta = message if self._is_document else delta
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
         self.learn_details(choice, words.CHOICE, level="choice")
@@ -312,3 +314,8 @@ class OpenAIChatDecoder(DecoderBase):
         "tool_calls": _on_call,
         "function_call": lambda self, item: self._on_call({"type": "function_call", "index": -1, "function": item}),
     }
+
+
+def _has_any(fields: Fields) -> bool:
+    """Return whether a delta or a message has content."""
+    return any(fields[key] for key in words.CONTENTS.intersection(fields))
