@@ -25,7 +25,8 @@ USAGE: Final = UsageTable(
     counts={
         "input_tokens": "input_tokens prompt_tokens",
         "cache_read_tokens": "input_tokens_details.cached_tokens prompt_tokens_details.cached_tokens",
-        "cache_write_tokens": "input_tokens_details.cache_write_tokens",
+        "cache_write_tokens": "input_tokens_details.cache_write_tokens "
+        "input_tokens_details.cache_creation_input_tokens",  # Perplexity
         "output_tokens": "output_tokens completion_tokens",
         "reasoning_tokens": "output_tokens_details.reasoning_tokens completion_tokens_details.reasoning_tokens",
     },
