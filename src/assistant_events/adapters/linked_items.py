@@ -1,11 +1,12 @@
-"""Items that a provider takes back together alone: a reasoning, and the item that it led to."""
+"""Items that a provider takes back together alone: a reasoning and the item that it led to, a call and its result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from assistant_events import messages as msg
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import number_of
 from assistant_events.history import DropReason
 
@@ -38,4 +39,13 @@ def without_successor(
     return found
 
 
-__all__ = ["ALONE", "without_successor"]
+def calls_last(items: Iterable[Item], provider: str) -> list[Item]:
+    """
+    Return the items of an answer: for DeepSeek, with the calls of functions behind all others.
+
+    It wants results at once, and finds none of a call behind which there is another item (pydantic-ai#7448).
+    """
+    return sorted(items, key=lambda item: provider == "deepseek" and item.get("type") == "function_call")
+
+
+__all__ = ["ALONE", "calls_last", "without_successor"]

@@ -11,14 +11,14 @@ all repetitions are read alike, and the last of them is enough.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, final
 
 import attrs
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_forms import CallForms
-from assistant_events.adapters.json_fields import Fields, array, is_array, others, string
+from assistant_events.adapters.json_fields import Fields, array, is_array, mappings, others, string
 from assistant_events.adapters.text_forms import TextForm, TextForms, place_key
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.values import write_json
@@ -92,6 +92,11 @@ class OpenItem:
         """Length of the text or input that is open."""
         opened = self.decoder.recorder.open_of(self.key)
         return 0 if opened is None else opened.buffer.length
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it has an id, by which it may be looked up, or a content, which needs none."""
+        return "id" in self.fields or any(part.where == "content" for part in self.parts)
 
     def learn(self, fields: Fields, left_out: Collection[str] = ()) -> None:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
@@ -264,6 +269,18 @@ class OpenItems:
                 call.awaits, call.answer = "", item
                 return call
         return None
+
+    def with_thought(self, response: Fields, *, is_end: bool) -> Sequence[Fields]:
+        """
+        Return the output of a response, with its reasoning where that is a text beside it (mistral.rs).
+
+        A text that repeats the request comes before the end, or beside items. Items of a stream keep their indexes.
+        """
+        output, text = mappings(response, "output"), string(response, "reasoning") if is_end else None
+        if not text or "reasoning" in [*[item.kind for item in self], *[string(item, "type") for item in output]]:
+            return output
+        thought: Fields = {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
+        return (*output, thought) if self._by_number else (thought, *output)
 
     def unread(self, items: Iterable[Fields]) -> Iterator[tuple[int | None, Fields]]:
         """

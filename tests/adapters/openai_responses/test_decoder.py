@@ -1711,6 +1711,35 @@ def test_usage_in_the_words_of_chat_completions():
     assert usage == found.details
 
 
+def test_input_that_perplexity_writes_to_its_cache():
+    """
+    It is counted, and part of the input.
+    """
+    details = {"cache_creation_input_tokens": 12, "cache_read_input_tokens": 17, "cached_tokens": 17}
+    usage = {"input_tokens": 30, "input_tokens_details": details, "output_tokens": 2, "total_tokens": 32}
+    found = message(stream(text(0, "Hi"), end=completed(usage=usage))).usage
+
+    assert (30, 17, 12) == (found.input_tokens, found.cache_read_tokens, found.cache_write_tokens)
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"), [([], ["So", "Oslo."]), (text(0, "Oslo."), ["Oslo.", "So"])], ids=["document", "stream"]
+)
+def test_a_reasoning_beside_the_output(frames, expected):
+    """
+    mistral.rs has it as a text of the response, in the last frame alone; elsewhere that field repeats the request.
+    """
+    items = [{"id": "msg_1", "type": "message", "role": "assistant", "content": [output_text("Oslo.")]}]
+    found = message(stream(frames, end=completed(*items, reasoning="So")))
+
+    assert (expected, expected) == (
+        [part.text for part in found.parts],
+        [part.text for part in sorted(found.parts, key=lambda part: part.state["i"])],
+    )
+    assert {"reasoning", "text"} == {part.type for part in found.parts}
+    assert ["So"] == [part.text for part in message(stream(reasoning(0, "So"), end=completed(reasoning="high"))).parts]
+
+
 def test_a_search_of_perplexity():
     """
     It is announced as a call of a function, and its results end in place of that: no call is left for the app.

@@ -1044,3 +1044,34 @@ def test_a_safety_check_that_the_app_has_acknowledged():
     items, drops = encoded(*transcript.messages)
 
     assert (checks, []) == (items[-1]["acknowledged_safety_checks"], drops)
+
+
+def test_a_reasoning_without_an_id():
+    """
+    A stored answer of mistral.rs has one: it cannot be looked up, and is not sent.
+    """
+    items = [{"id": "msg_1", "type": "message", "role": "assistant", "content": [output_text("Oslo.")]}]
+
+    assert [{"role": "assistant", "content": "Oslo."}] == sent(stream(end=completed(*items, reasoning="So")))[0]
+
+
+def test_items_between_calls_for_deepseek():
+    """
+    It finds no result of a call behind which there is another item (pydantic-ai#7448): the calls are the last ones.
+    """
+    calls = [call(at, "{}", id=f"fc_{at}", call_id=f"call_{at}") for at in (1, 3)]
+    between = text(2, "And Bergen.", id="msg_2")
+    found = message(stream(text(0, "Oslo first."), calls[0], between, calls[1]), request={"model": MODEL})
+    orders = [
+        [item.get("call_id", item.get("id")) for item in request.body["input"][1:]]
+        for request in (
+            DIALECT.encoder([USER, found], {"model": MODEL}, provider=name, mode="full")
+            for name in ("deepseek", "openai")
+        )
+    ]
+    results = ["call_1", "call_3"]
+
+    assert [
+        [None, None, "call_1", "call_3", *results],
+        ["msg_1", "call_1", "msg_2", "call_3", *results],
+    ] == orders

@@ -31,8 +31,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     """
     Decodes streams and documents of `POST /v1/responses` and `GET /v1/responses/{id}`.
 
-    `request` decides, where the response does not repeat it, whether the run can be resumed (`background`) and whether
-    the response is stored (`store`).
+    `request` decides what the response does not repeat: whether it is stored (`store`) and resumable (`background`).
     """
 
     dialect = "openai-responses"
@@ -124,7 +123,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         self.note_usage(mapping(response, "usage"))
         self.ensure_started(string(response, "model") or None)
         unfinished = words.ENDS.get(status, ("in_progress", None))  # items of a response in progress do not end here
-        for index, fields in self._items.unread(mappings(response, "output")):
+        for index, fields in self._items.unread(self._items.with_thought(response, is_end=name in words.ENDS)):
             may_be_cut = status == "incomplete" and "status" not in fields and string(fields, "type") in words.TOOLS
             self._on_item(index, fields, is_done=not may_be_cut and string(fields, "status") not in unfinished)
         if name in words.ENDS or name == "done":
@@ -223,9 +222,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 self.recorder.begin(item, item.role, item.state)
             for part in item.parts:
                 self._keep_part(part)
-            # A reasoning without encrypted content can be looked up by its id.
-            is_stored = item.role == "reasoning" and not item.fields.get("encrypted_content") and self.step_state
-            state = {**_final_state(item), **({"stored": True} if is_stored else {})}
+            # A reasoning without encrypted content can be looked up by its id; a summary without one cannot.
+            is_open = item.role == "reasoning" and item.is_known and not item.fields.get("encrypted_content")
+            state = {**_final_state(item), **({"stored": True} if is_open and self.step_state else {})}
             self.recorder.keep([item, *item.parts][-1].key, state)
         else:
             self.recorder.opaque({**item.state, "item": item.fields}, item)

@@ -16,7 +16,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import fields_in, result_content, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string, without
-from assistant_events.adapters.linked_items import without_successor
+from assistant_events.adapters.linked_items import calls_last, without_successor
 from assistant_events.adapters.media_urls import IMAGES, file_name, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
@@ -67,7 +67,7 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the items of an answer."""
-        return list(map(_for_request, output_items.output_items(message)))
+        return calls_last(map(_for_request, output_items.output_items(message)), self.target.provider)
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
         """Return whether a part has an item. Perplexity takes back messages and calls of the app alone."""
