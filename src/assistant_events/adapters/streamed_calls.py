@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
+from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
 _EMPTY: Final = "{}"
+
+_PLACES: Final = -2
+"""Index of the first call where its place has to do; the one before it is that of a function of old clients."""
 
 _LOOKED_AT: Final = 3
 """How many pieces of the first call show whether a server sends the input so far; no fast path takes them."""
@@ -60,6 +64,18 @@ class StreamedCalls:
             return False
         is_its_name = self._ids[call] is not None and name == getattr(self._recorder.open_of(call), "name", None)
         return not name or is_its_name
+
+    def numbered(self, pieces: Sequence[Fields]) -> Sequence[Fields]:
+        """
+        Return the pieces of one delta, those of several inputs without an index with one (Moonshot, vercel/ai#19546).
+
+        They are, in their order, of the calls that began last.
+        """
+        first = len(self._ids) - len(pieces)
+        if first < 0 or len(pieces) == 1 or any(_is_addressed(piece) for piece in pieces):
+            return pieces
+        self._at |= {_PLACES - call: call for call in range(first, len(self._ids))}
+        return [{**piece, "index": _PLACES - first - at} for at, piece in enumerate(pieces)]
 
     def add(self, index: int | None, ident: str | None, name: str | None, given: object, state: dict[str, Any]) -> int:
         """
@@ -200,6 +216,13 @@ class StreamedCalls:
             self._names[call] = name
             return None
         return name
+
+
+def _is_addressed(piece: Fields) -> bool:
+    """Return whether a piece names its call: with an index, an id or a name."""
+    return any(piece.get(key) not in (None, "") for key in ("index", "id")) or bool(
+        mapping(piece, "function").get("name")
+    )
 
 
 __all__ = ["StreamedCalls"]

@@ -909,6 +909,19 @@ def test_calls_without_ids_and_indexes():
     assert [{}, {"a": 1}] == [thaw(each.input) for each in calls]
 
 
+def test_pieces_of_several_calls_without_indexes():
+    """
+    They are of the calls in their order (Moonshot, vercel/ai#19546): the first had no input, and the second both.
+    """
+    starts = [{"id": name, "type": "function", "function": {"name": name, "arguments": ""}} for name in "fgh"]
+    pieces = [
+        D(tool_calls=[{"function": {"arguments": text}} for text in texts]) for texts in (['{"a"', "{"], [":1}", "}"])
+    ]
+    calls = message(answer(D(tool_calls=starts[:1]), J("{}"), D(tool_calls=starts[1:]), *pieces)).tool_calls
+
+    assert [("f", {}), ("g", {"a": 1}), ("h", {})] == [(each.name, thaw(each.input)) for each in calls]
+
+
 def test_text_after_a_call():
     """
     Parts have the order in which they began.

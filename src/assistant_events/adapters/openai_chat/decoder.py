@@ -210,7 +210,8 @@ class OpenAIChatDecoder(DecoderBase):
                 self._on_text(field, text)
             elif read := self._READERS.get(field):
                 is_numbered = self._is_document and field in ("executed_tools", "tool_calls")
-                for at, item in enumerate(listed(delta, field)):
+                items = listed(delta, field)
+                for at, item in enumerate(self._calls.numbered(items) if field == "tool_calls" else items):
                     if field != "annotations":
                         self._details.end()
                     # Of a document each is whole, and ids may be the same.
