@@ -206,7 +206,8 @@ class EncoderBase(ABC):
     def content(self, content: v.Content) -> Item | None:
         """Return content as a block; `None` when a request cannot have it. JSON is sent as JSON text."""
         if isinstance(content, v.MediaContent):
-            return self.media_block(usual_media(content)) if is_readable(content, self.own_addresses) else None
+            is_read = is_readable(content, self.own_addresses, self.target.provider)
+            return self.media_block(usual_media(content)) if is_read else None
         text = text_of((content,))
         return self.text_block(text) if not self.refuses_blanks or text.strip() or not text else None
 

@@ -35,7 +35,10 @@ DOCUMENTS: Final = {
 _PRESENTATION: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _EXTENSIONS: Final = {**DOCUMENTS, _PRESENTATION: "pptx"}
 
-_PRIVATE: Final = ("file-", "file_", "gs://", "s3://")
+FILES: Final = ("file-", "file_")
+"""Beginnings of the ids of files: of OpenAI, and of Anthropic and xAI."""
+
+_PRIVATE: Final = (*FILES, "gs://", "s3://")
 """Beginnings of addresses that one provider alone reads: files of OpenAI and Anthropic, objects of Google and AWS."""
 
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
@@ -86,10 +89,10 @@ def usual_media(media: MediaContent) -> MediaContent:
     return attrs.evolve(media, media_type=media_type, data=data, uri=None if data else media.uri)
 
 
-def is_readable(media: MediaContent, own: tuple[str, ...]) -> bool:
+def is_readable(media: MediaContent, own: tuple[str, ...], provider: str) -> bool:
     """Return whether an address, if any, is public or begins as one of *own*, which the provider reads."""
     uri = media.uri or ""
-    return uri.startswith(own) or not uri.startswith(_PRIVATE)
+    return uri.startswith(FILES if provider == "xai" else own) or not uri.startswith(_PRIVATE)
 
 
 __all__ = [

@@ -961,3 +961,25 @@ def test_the_encrypted_reasoning_of_qwen():
 
     assert ("A summary.", "gAAAAABp0Q2==") == (own["reasoning_content"], own["encrypted_content"])
     assert "encrypted_content" not in moved
+
+
+@pytest.mark.parametrize(
+    ("provider", "media_type", "expected"),
+    [
+        ("openai", "application/pdf", {"type": "file", "file": {"file_id": "file-1"}}),
+        ("azure", "application/pdf", {"type": "file", "file": {"file_id": "file-1"}}),
+        ("openai", "image/png", None),
+        ("openrouter", "application/pdf", None),
+    ],
+)
+def test_files_that_openai_stores(provider, media_type, expected):
+    """
+    It reads PDFs by their id; other types and servers do not.
+    """
+    asked = UserMessage(id="u1", content=["Hi", MediaContent(media_type=media_type, uri="file-1")])
+    request = DIALECT.encoder([asked], {"model": MODEL}, provider=provider)
+
+    assert ([expected] if expected else []) == [
+        each for each in request.body["messages"][0]["content"] if isinstance(each, dict) and each["type"] != "text"
+    ]
+    assert (expected is None) == bool(request.drops)

@@ -873,6 +873,20 @@ def test_addresses_of_others(uri):
     assert ([ASKED], [(None, DropReason.UNSUPPORTED)]) == encoded(UserMessage(id="u1", content=content))
 
 
+def test_files_of_xai():
+    """
+    Their ids begin as those of Anthropic, and xAI alone reads them.
+    """
+    asked = UserMessage(id="u1", content=[MediaContent(media_type="application/pdf", uri="file_43afa54b")])
+    inputs = [
+        DIALECT.encoder([asked], {"model": MODEL}, provider=provider).body["input"][0]["content"][0]
+        for provider in ("xai", "openai")
+    ]
+
+    assert {"type": "input_file", "file_id": "file_43afa54b"} == inputs[0]
+    assert "input_text" == inputs[1]["type"]
+
+
 def test_a_call_of_a_program_for_another_model():
     """
     The program stays with its model, and so does what names it.

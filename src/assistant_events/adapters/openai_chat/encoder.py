@@ -18,7 +18,7 @@ from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import bridged, joined_prompts, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
-from assistant_events.adapters.media_urls import AUDIO, media_url
+from assistant_events.adapters.media_urls import AUDIO, FILES, media_url
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile
@@ -38,6 +38,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
     dialect: ClassVar[str] = "openai-chat"
     provider: ClassVar[str] = "openai"
     policy: ClassVar[Policy] = POLICY
+    own_addresses: ClassVar[tuple[str, ...]] = ("file-",)
     media_in_results = ()
     signature_key: ClassVar[str] = "extra_content.google.thought_signature"
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
@@ -66,6 +67,9 @@ class OpenAIChatEncoder(AskAgainEncoder):
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, audio or a PDF as a content part."""
         url, form = media_url(media), AUDIO.get(media.media_type)
+        if media.data is None and (url or "").startswith(FILES):
+            is_taken = media.media_type == "application/pdf" and self.target.provider in ("openai", "azure")
+            return {"type": "file", "file": {"file_id": url}} if is_taken else None
         if media.media_type.startswith("image/"):
             return {"type": "image_url", "image_url": {"url": url}}
         if form is not None and media.data is not None:

@@ -17,7 +17,7 @@ from assistant_events.adapters.call_results import fields_in, result_content, te
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string, without
 from assistant_events.adapters.linked_items import calls_last, without_successor
-from assistant_events.adapters.media_urls import IMAGES, file_name, images_in, media_url
+from assistant_events.adapters.media_urls import FILES, IMAGES, file_name, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.policy import POLICY
@@ -54,7 +54,7 @@ class OpenAIResponsesEncoder(EncoderBase):
         kind, url = media.media_type.partition("/")[0], media_url(media) or ""
         if kind in ("audio", "video") or (kind == "image" and media.media_type not in IMAGES):
             return None
-        address = {"file_id": url} if media.data is None and url.startswith("file-") else {}
+        address = {"file_id": url} if media.data is None and url.startswith(FILES) else {}
         if kind == "image":
             return {"type": "input_image", **(address or {"image_url": url, "detail": "auto"})}
         if media.data is None:
