@@ -631,6 +631,16 @@ def test_tools_of_the_service():
     assert FinishReason.STOP is found.finish_reason
 
 
+def test_a_tool_of_the_service_without_a_response():
+    """
+    It has answered nothing, and not an empty object.
+    """
+    searched = {"toolType": "FILE_SEARCH", "id": "s1"}
+    [call] = message(answer({"toolCall": searched}, {"toolResponse": searched})).tool_calls
+
+    assert ("success", ()) == (call.status, call.output)
+
+
 def test_a_call_that_the_service_answers():
     """
     With tools of a remote server, the answer has calls and their results before its text.

@@ -346,6 +346,20 @@ def test_results_of_the_service_of_any_type(value):
     assert [ASKED, model(call, result, T("Found."))] == found
 
 
+@pytest.mark.parametrize(("given", "found"), [({}, {}), ({"args": {}}, {"response": {}})], ids=["missing", "empty"])
+def test_tools_of_the_service_without_arguments(given, found):
+    """
+    A search in files has neither arguments nor a response: none is made up, in requests and in documents.
+    """
+    searched = {"toolType": "FILE_SEARCH", "id": "s1"}
+    call = {"toolCall": {**searched, **given}, "thoughtSignature": SIG}
+    result = {"toolResponse": {**searched, **found}, "thoughtSignature": SIG_2}
+    answered = message(answer(call, result, T("Found.")))
+
+    assert ([ASKED, model(call, result, T("Found."))], []) == encoded(USER, answered, **SHOWN)
+    assert [call, result, T("Found.")] == DIALECT.emit_resource(answered)["candidates"][0]["content"]["parts"]
+
+
 # -- other models, other providers
 
 

@@ -201,6 +201,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         key = self._last_item = self._last_item + 1
         tool = words.tool_of(kind, fields)
         rest = others(fields, words.OWN_FIELDS.get(kind, fields))
+        rest |= {"args": {}} if kind == "toolCall" and fields.get("args") == {} else {}
         own = {"i": key, **state, **({"fields": rest} if rest else {})}
         data = base64_bytes(string(fields, "data"), either=True)
         match kind:
@@ -245,9 +246,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self._calls.setdefault((kind, name or ""), []).append(key)
         if kind != "functionCall":
             code = {name: fields[name] for name in ("language", "code") if name in fields}
-            arguments = code if kind == "executableCode" else mapping(fields, "args")
-            known = {"type": kind, **state}
-            self.recorder.tool_call(call_id, tool, arguments, key=key, provider_executed=True, state=known)
+            args = code if kind == "executableCode" else mapping(fields, "args")
+            self.recorder.tool_call(call_id, tool, args, key=key, provider_executed=True, state={"type": kind, **state})
         else:
             text, whole = text_of_input(fields.get("args")), taken_object(fields, "args") or None
             self.recorder.tool_input(call_id, tool, text, key=key, state=state, input=whole)
@@ -304,7 +304,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         call_kind, field = words.CALLS[kind]
         call_id = string(fields, "id") or None
         waiting = self._calls.get((call_kind, call_id or tool), [])
-        output, error = read_output(fields.get(field, {})), None
+        output, error = read_output(fields.get(field, None if kind == "toolResponse" else {})), None
         if kind == "codeExecutionResult":
             output = TextContent(string(fields, field) or "")
             outcome = state["outcome"] = enum_word(fields, "outcome", words.OUTCOMES) or words.OUTCOMES[0]

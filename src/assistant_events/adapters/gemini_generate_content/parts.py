@@ -65,7 +65,8 @@ def write_part(kind: PartKind, part: msg.Part) -> Item:
             if kind == "result":
                 return {_RESULTS[call_kind]: {**_result(call_kind, part), **fields}, **more}
             arguments = thaw(part.input or NO_FIELDS)
-            named = {"toolType" if call_kind == "toolCall" else "name": part.name, "args": arguments}
+            named = {"toolType": part.name} if call_kind == "toolCall" else {"name": part.name}
+            named |= {"args": arguments} if arguments or call_kind == "functionCall" else {}
             return {call_kind: {**(arguments if call_kind == "executableCode" else named), **fields}, **more}
         case msg.OpaquePart():
             return {**state["part"]}
@@ -89,12 +90,11 @@ def media_part(media: MediaContent | msg.MediaPart) -> Item:
 def _result(call_kind: str, call: msg.ToolPart) -> Item:
     """Return the result of a call that the provider ran, as the decoder has read it."""
     value = output_value(call)
-    if call_kind == "toolCall":
-        return {"toolType": call.name, "response": value}
+    if call_kind == "toolCall":  # one without a response has none (FILE_SEARCH, 2026-07)
+        return {"toolType": call.name, **({} if value is None else {"response": value})}
     text = "".join([item.text for item in call.output if isinstance(item, TextContent)])
     if call_kind == "executableCode":
-        code = None if call.error is None else call.error.code
-        outcome = string(call.result_state, "outcome") or code or ("OUTCOME_FAILED" if call.error else "OUTCOME_OK")
-        return {"outcome": outcome, "output": text}
+        outcome = "OUTCOME_OK" if call.error is None else call.error.code or "OUTCOME_FAILED"
+        return {"outcome": string(call.result_state, "outcome") or outcome, "output": text}
     in_words = {"error": text or call.error.message} if call.error else {"output": value if is_array(value) else text}
     return {"name": call.name, "response": value if is_object(value) else in_words}
