@@ -351,6 +351,42 @@ def test_a_code_says_more_than_a_status():
     assert "quota" == ERRORS.read_http(429, {}, json.dumps(document).encode()).kind
 
 
+CODES = {
+    "prohibited_content": ("content-filter", None),
+    "image_safety": ("content-filter", None),
+    "language": ("invalid-request", None),
+    "parameter_unknown": ("invalid-request", None),
+    "authentication": ("auth", None),
+    "payment_required": ("quota", None),
+    "model_not_found": ("not-found", None),
+    "service_unavailable": ("overloaded", True),
+}
+
+
+@pytest.mark.parametrize(("code", "found"), CODES.items(), ids=CODES)
+def test_codes_of_the_service(code, found):
+    """
+    Its own codes have their kinds, in a stream, in a document, and over HTTP.
+    """
+    given = {"message": "No.", "code": code}
+    resource = {"id": "v1", "status": "failed", "errors": [{**given, "code": code.upper()}]}
+    [*_, last] = decoder().feed_resource(resource)
+    read = [
+        terminal(stream(C(), E(code, "No."))).error,
+        last.error,
+        ERRORS.read_http(400, {}, json.dumps({"error": given}).encode()),
+    ]
+
+    assert [found] * 3 == [(error.kind, error.retryable) for error in read]
+
+
+def test_the_code_of_a_refusal():
+    """
+    What another provider has refused is written with the word for it.
+    """
+    assert {"code": "content_blocked", "message": "No."} == ERRORS.write(ErrorInfo(kind="content-filter", message="No."))
+
+
 @pytest.mark.parametrize(
     ("event", "kind", "retryable"),
     [

@@ -16,7 +16,7 @@ import attrs
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string, without
-from assistant_events.adapters.tables import word_of
+from assistant_events.adapters.tables import by_word, word_of
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
@@ -103,16 +103,24 @@ USAGE: Final = UsageTable(
 
 ERRORS: Final = attrs.evolve(
     google_rpc.ERRORS,
-    # google.rpc.Code, and the words of the Interactions API.
+    # The words of the Interactions API, and google.rpc.Code (ai.google.dev/gemini-api/docs/api-errors, seen 2026-11).
     codes={
         "invalid_request": ErrorKind.INVALID_REQUEST,
         "too_many_requests": ErrorKind.RATE_LIMIT,
         **google_rpc.CODES,
-        "not_implemented": ErrorKind.INVALID_REQUEST,
-        "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
-        "quota_exceeded": ErrorKind.QUOTA,
-        "gateway_timeout": ErrorKind.TIMEOUT,
-        "overloaded": ErrorKind.OVERLOADED,
+        **by_word(
+            {
+                ErrorKind.INVALID_REQUEST: "not_implemented parameter_unknown out_of_range language",
+                ErrorKind.RATE_LIMIT: "rate_limit_exceeded",
+                ErrorKind.QUOTA: "quota_exceeded payment_required",
+                ErrorKind.AUTH: "authentication",
+                ErrorKind.NOT_FOUND: "model_not_found",
+                ErrorKind.TIMEOUT: "gateway_timeout",
+                ErrorKind.OVERLOADED: "overloaded service_unavailable",
+                ErrorKind.CONTENT_FILTER: "content_blocked safety prohibited_content blocklist spii recitation "
+                "image_safety image_prohibited_content image_recitation",
+            }
+        ),
     },
     # An overloaded model has been reported with the code `invalid_request` (2026-11).
     phrases={"experiencing high demand": ErrorKind.OVERLOADED, "api key": ErrorKind.AUTH},
