@@ -24,12 +24,18 @@ TEXTS = {
         {"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": "Hi"},
     ],
     "gemini-generate-content": [{"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}],
+    "gemini-interactions": [
+        {"event_type": "interaction.created", "interaction": {"id": "v", "model": "g", "status": "in_progress"}},
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "Hi"}},
+    ],
 }
 ERRORS = {
     "anthropic-messages": ({"type": "error", "error": {"type": "overloaded_error", "message": "Busy"}}, "overloaded"),
     "openai-chat": ({"error": {"message": "Busy", "type": "x", "code": "rate_limit_exceeded"}}, "rate-limit"),
     "openai-responses": ({"error": {"message": "Busy", "type": "x", "code": "rate_limit_exceeded"}}, "rate-limit"),
     "gemini-generate-content": ({"error": {"code": 503, "message": "Busy", "status": "UNAVAILABLE"}}, "overloaded"),
+    "gemini-interactions": ({"error": {"message": "Busy", "code": "prohibited_content"}}, "content-filter"),
 }
 
 
@@ -63,7 +69,7 @@ def test_what_is_not_an_error(dialect, tail):
     assert "interrupted" == message.error.kind
 
 
-@pytest.mark.parametrize("dialect", [*ERRORS, "gemini-interactions"])
+@pytest.mark.parametrize("dialect", ERRORS)
 def test_an_event_that_is_named_an_error(dialect):
     """
     Gateways write its text without JSON; another event that is not JSON is left out.
@@ -73,3 +79,16 @@ def test_an_event_that_is_named_an_error(dialect):
 
     assert ("provider", "Internal error") == (events[-1].error.kind, events[-1].error.message)
     assert ["bad-json"] == [note.code for note in made.notes]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_the_cut_of_an_interaction(listed):
+    """
+    The service in front of a run ends its stream with an error that is not one of the run.
+    """
+    error = {"error": {"code": 503, "message": "Busy", "status": "UNAVAILABLE"}}
+    made = load_dialect("gemini-interactions").decoder("m1")
+    frames = b"".join([b"data: %b\n\n" % json.dumps(each).encode() for each in TEXTS["gemini-interactions"]])
+    found = fold(made.feed(frames + json.dumps([error] if listed else error).encode()) + made.close()).last
+
+    assert ("Hi", "interrupted", True) == (found.text, found.error.kind, found.error.retryable)

@@ -384,7 +384,9 @@ def test_the_code_of_a_refusal():
     """
     What another provider has refused is written with the word for it.
     """
-    assert {"code": "content_blocked", "message": "No."} == ERRORS.write(ErrorInfo(kind="content-filter", message="No."))
+    assert {"code": "content_blocked", "message": "No."} == ERRORS.write(
+        ErrorInfo(kind="content-filter", message="No.")
+    )
 
 
 @pytest.mark.parametrize(

@@ -169,8 +169,14 @@ class GeminiInteractionsDecoder(DecoderBase):
         """Return the model or the agent of the request."""
         return super().requested_model() or string(self.request, "agent") or None
 
-    def bare_error(self) -> None:
-        """Return `None`: an error at the end of the body is a cut after ten minutes, and the run continues."""
+    def bare_error(self) -> ErrorInfo | None:
+        """
+        Return the error at the end of the body that has a code of the API: a filter refuses so (js-genai#1973).
+
+        Those codes are in lower case; one of the service in front, `503` and `UNAVAILABLE`, is a cut after ten minutes.
+        """
+        error = super().bare_error()
+        return error if error is not None and (error.code or "").islower() else None
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
         """Yield the events of a stream with the content of an interaction, 2.x or 1.x."""
