@@ -253,6 +253,23 @@ def test_c74_terminal_status_without_an_end():
     assert failed(interrupted()) == terminal(stream(C(), U("completed")))
 
 
+@pytest.mark.parametrize("end", [b"", b"event: done\ndata: [DONE]\n\n"], ids=["body", "done"])
+def test_a_document_that_waits_for_the_app_ends_a_body(end):
+    """
+    Servers end their streams with it, in place of the completed one; one that was cut behind it has not ended.
+    """
+    waiting = {"id": "v1", "status": "requires_action", "usage": {"total_input_tokens": 3, "total_output_tokens": 2}}
+    body = stream(C(), S(0, fc("c1")), D(0, args("{}")), X(0))
+    body += b"data: " + json.dumps({"event_type": "interaction.requires_action", "interaction": waiting}).encode()
+    found = message(body + b"\n\n" + end)
+    made = decoder()
+    [*_, cut] = made.feed(body + b"\n\n") + made.close(ErrorInfo(kind="network", message="reset"))
+
+    assert ("tool-calls", "called", 3) == (found.finish_reason, found.tool_calls[0].status, found.usage.input_tokens)
+    assert "network" == cut.error.kind
+    assert "interrupted" == terminal(body + b"\n\n" + stream(S(1, mo("a")), X(1)) + end).error.kind
+
+
 def test_c75_empty_ids():
     """
     What is not stored has no id: no run, nothing in the state.

@@ -87,6 +87,9 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._last_of: dict[str, StepDecoder] = {}  # by type
         self._next_index = 0
         self._paused = False
+        self._waiting: Fields = {}
+        """The interaction of an event that it requires an action, with which servers end their streams (2026-08)."""
+
         self._created_again: Fields | None = None
         self._echo = False
         """Whether the input is repeated, behind an interaction that was created again."""
@@ -128,6 +131,8 @@ class GeminiInteractionsDecoder(DecoderBase):
                 self._on_completed(vocabulary.interaction_of(event), name.partition(".")[2])
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
                 self._learn(event, "continuation_token")
+                if name == "interaction.requires_action":
+                    self._waiting = mapping(event, "interaction")
             case "error":
                 self._on_error(event)
             case None if "error" in event:
@@ -151,9 +156,11 @@ class GeminiInteractionsDecoder(DecoderBase):
             self._begin_hop()
 
     def on_close(self, error: ErrorInfo | None) -> None:
-        """End the answer where it may end: between two hops."""
+        """End the answer where it may end: between two hops, or behind the document of one that waits for the app."""
         if self._paused:
             self.end_answer()
+        elif error is None and self._waiting and not self.terminal and self.bare_error() is None:
+            self._on_completed(self._waiting, "requires_action")
 
     def on_failing(self) -> None:
         """Give the recorder what the steps remember."""
@@ -298,6 +305,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         index = self._index(event)
         if index is None:
             index = self._next_index
+        self._waiting = {}
         if self._created_again is not None and kind == "user_input":
             self._echo = True
             return
