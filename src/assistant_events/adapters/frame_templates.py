@@ -214,7 +214,8 @@ class FrameTemplate:
                 self._gaps.append(gap)
                 self._literals.append(literal)
         before, after = around or AS_LINE
-        self._head, self._tail = before + self._literals[0], b"".join([*self._literals[1:], after])
+        head, tail = before + self._literals[0], b"".join([*self._literals[1:], after])
+        self._head, self._tail = head.split(_NUMBER_MARK), tail.split(_NUMBER_MARK)
         self._patterns: dict[int, FramePattern] = {}
         """What matches frames, by the digits of the number of their item; constants have `_NUMBER_MARK` for it."""
 
@@ -254,7 +255,7 @@ class FrameTemplate:
             number: Number of the item, which stays the same while its fragment is open.
         """
         item = b"%d" % number
-        return self._head.replace(_NUMBER_MARK, item), self._tail.replace(_NUMBER_MARK, item)
+        return item.join(self._head), item.join(self._tail)
 
     def id_fields(self, frame_id: bytes) -> Fields:
         """Return the id of a frame, as bytes without quotes, as the field that it is."""
