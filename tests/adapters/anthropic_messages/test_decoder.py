@@ -490,6 +490,22 @@ def test_zeros_at_the_end():
     )
 
 
+def test_zeros_beside_a_count_of_the_input():
+    """
+    Behind a compaction the end counts the input of the answer alone, of which none is cached (claude-sonnet-4-6).
+    """
+    start = {"input_tokens": 100, "cache_read_input_tokens": 55096, "cache_creation_input_tokens": 0}
+    end = {"input_tokens": 181, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0, "output_tokens": 8}
+    found = usage(start, end)
+
+    assert (181, 0, 0, 8) == (
+        found.input_tokens,
+        found.cache_read_tokens,
+        found.cache_write_tokens,
+        found.output_tokens,
+    )
+
+
 def test_counts_that_change_at_a_gateway():
     """
     A gateway may know the input only at the end.

@@ -74,8 +74,8 @@ class AnthropicMessagesDecoder(DecoderBase):
                 self._learn(mapping(event, "delta"), _DELTA)
                 self._learn(event, _DELTA)
                 counts = said(mapping(event, "usage"))
-                zeros = {key for key in counts if counts[key] == 0 and key.endswith("input_tokens")}
-                self._counts |= others(counts, zeros & self._counts.keys())  # not totals of the input
+                inputs = {key: counts[key] for key in counts if key.endswith("input_tokens")}  # zeros alone: unknown
+                self._counts |= others(counts, () if any(inputs.values()) else inputs.keys() & self._counts.keys())
             case "message_stop":
                 self._learn(event, _FRAME)
                 self._finish()
