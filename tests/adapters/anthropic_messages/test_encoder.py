@@ -675,6 +675,21 @@ def test_a_compaction():
     assert [] == drops
 
 
+def test_a_compaction_with_nulls():
+    """
+    Dumps of the official client have them, and the service refuses them (anthropic-sdk-python#1828).
+    """
+    nulls = dict.fromkeys(["encrypted_content", "signature", "tool_changes"])
+    delta = D(0, "compaction_delta", content="Short.", encrypted_content=None)
+    answers = [
+        message(answer(B(0, "compaction", content=None, **nulls), delta, X(0))),
+        message(answer(B(0, "compaction", content=None, **nulls), X(0), *text(1, "Go on."))),
+    ]
+    first = [encoded(USER, each)[0][-1]["content"][0] for each in answers]
+
+    assert [{"type": "compaction", "content": "Short."}, {"type": "compaction", "content": None}] == first
+
+
 def test_a_compaction_inside_of_an_answer():
     """
     What is before it in the answer is reported as not sent.

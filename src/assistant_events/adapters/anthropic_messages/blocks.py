@@ -49,8 +49,9 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
                 more = {**more, "is_error": True}
             content = {} if output is None else {"content": output}
             return {"type": kind_of, "tool_use_id": wire_id(first) or first.call_id, **content, **more}
-        case "media" | "opaque":  # no model answers with media
-            return dict(mapping(state, "block")) or None
+        case "media" | "opaque":  # no model answers with media; these nulls are refused (anthropic-sdk-python#1828)
+            block, optional = mapping(state, "block"), ("encrypted_content", "signature", "tool_changes")
+            return {key: block[key] for key in block if block[key] is not None or key not in optional} or None
         case _ as never:
             assert_never(never)
 

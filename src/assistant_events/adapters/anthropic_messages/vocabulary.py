@@ -83,10 +83,8 @@ REPLACED: Final = ErrorInfo(kind=ErrorKind.NO_RESULT, message="Another model has
 
 def role_of(kind: str) -> str:
     """Return what a block of this type is here: `text`, `thinking`, `call`, `result` or `opaque`."""
-    if kind in ("text", "thinking"):
-        return kind
-    if kind == "redacted_thinking":
-        return "thinking"
+    if kind in ("text", "thinking", "redacted_thinking"):
+        return kind.removeprefix("redacted_")
     if kind == "tool_use" or kind.endswith("_tool_use"):
         return "call"
     return "result" if kind.endswith("tool_result") else "opaque"
