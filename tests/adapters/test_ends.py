@@ -270,6 +270,70 @@ def test_a_document_that_waits_for_the_app_ends_a_body(end):
     assert "interrupted" == terminal(body + b"\n\n" + stream(S(1, mo("a")), X(1)) + end).error.kind
 
 
+@pytest.mark.parametrize("more", [{}, {"interaction_id": "v1"}])
+def test_an_update_that_waits_for_the_app_ends_a_body(more):
+    """
+    Servers end their streams with it where calls of the app are all that is open; without such a call it was cut.
+    """
+    update = {"event_type": "interaction.requires_action", **more}
+    call = [S(0, fc("c1")), D(0, args("{}")), X(0)]
+    found = message(stream(C(), *call, update, DONE))
+
+    assert ("tool-calls", "requires_action") == (found.finish_reason, found.raw_finish_reason)
+    assert ["called"] == [each.status for each in found.tool_calls]
+    assert "interrupted" == terminal(stream(C(), *call[:2], update, DONE)).error.kind
+    assert "interrupted" == terminal(stream(C(), *call, update, S(1, mo("a")), X(1))).error.kind
+    assert "interrupted" == terminal(stream(C(), S(0, mo("a")), X(0), update)).error.kind
+
+
+ERROR = {"code": "prohibited_content", "message": "It cannot be said."}
+FAILED = [
+    {"event_type": "interaction.failed", "interaction": {"id": "v1", "status": "failed"}, "error": ERROR},
+    {"event_type": "response.failed", "error": ERROR},
+    {"event_type": "response.failed", "interaction": {"error": ERROR}},
+    {"event_type": "interaction.error", "error": ERROR},
+    {"event_type": "interaction.error", "interaction": {"id": "v1", "error": ERROR}},
+]
+
+
+@pytest.mark.parametrize("event", FAILED)
+def test_failures_in_words_of_gateways(event):
+    """
+    The error is beside the interaction or inside of it, whatever the event is called (CLIProxyAPI and others, 2026).
+    """
+    found = terminal(stream(C(), S(0, mo("a")), X(0), event)).error
+
+    assert ("content-filter", ERROR["message"], ERROR["code"]) == (found.kind, found.message, found.code)
+
+
+def test_an_error_beside_an_interaction_that_ended():
+    """
+    It counts only when the interaction has failed.
+    """
+    assert ended() == terminal(stream(C(), S(0, mo("a")), X(0), {**K(), "error": ERROR}))
+
+
+def test_counts_in_the_first_event():
+    """
+    They are those of an answer that failed before others came.
+    """
+    usage = {"total_input_tokens": 5, "total_output_tokens": 0}
+    start, other = C(usage=usage), C(usage={"total_input_tokens": 7})
+
+    assert {**usage, "partial": True} == terminal(stream(start, E("internal", "x"))).usage.details
+    assert 5 == terminal(stream(start, S(0, mo("a")), X(0))).usage.input_tokens
+    assert message(answer()).usage == message(stream(other, K())).usage
+
+
+@pytest.mark.parametrize("key", ["finish_reason", "stop_reason"])
+def test_a_filter_beside_the_status(key):
+    """
+    An answer that a filter has cut is incomplete, and did not reach its length (CLIProxyAPI, 2026-08).
+    """
+    assert ended("content-filter", "incomplete") == terminal(stream(C(), K("incomplete", **{key: "content_filter"})))
+    assert ended("length", "incomplete") == terminal(stream(C(), K("incomplete", **{key: "length"})))
+
+
 def test_c75_empty_ids():
     """
     What is not stored has no id: no run, nothing in the state.

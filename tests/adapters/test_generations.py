@@ -5,6 +5,7 @@ Cases 60 to 68 of the wire reference: 1.x, 2.x, both in one stream, and answers 
 import pytest
 
 from assistant_events import find_problems, fold
+from assistant_events.adapters import load_dialect
 from assistant_events.values import Citation, ErrorInfo, thaw
 
 from .notation import (
@@ -628,6 +629,20 @@ def test_a_failed_interaction_of_litellm():
     [found] = fold(events(stream(FLAT["2.x"][0], flat("interaction.completed", status="failed", error=error)))).messages
 
     assert ("rate-limit", "Slow down.") == (found.error.kind, found.error.message)
+
+
+def test_a_call_of_cliproxyapi():
+    """
+    Its id has the name that results have for it (2026-08): the answer to it is a result, and not a text.
+    """
+    step = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": {"a": 1}}
+    transcript = fold(events(stream(C(), S(0, step), X(0), K("requires_action"))))
+    [call] = transcript.pending_tool_calls
+    transcript = fold([call.succeed("done")], start=transcript)
+    sent = load_dialect("gemini-interactions").encoder(transcript, {"model": MODEL, "store": False}).body["input"]
+
+    assert "c1" == call.call_id
+    assert [("function_call", "c1"), ("function_result", "c1")] == [(each["type"], each["call_id"]) for each in sent]
 
 
 @pytest.mark.parametrize("name", ["step", "content"])

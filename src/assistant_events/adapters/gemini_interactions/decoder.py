@@ -88,7 +88,10 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._next_index = 0
         self._paused = False
         self._waiting: Fields = {}
-        """The interaction of an event that it requires an action, with which servers end their streams (2026-08)."""
+        """
+        The interaction of an event that it requires an action, with which servers end their streams (2026-08), or the
+        event itself where calls of the app are all that is open.
+        """
 
         self._created_again: Fields | None = None
         self._echo = False
@@ -126,14 +129,15 @@ class GeminiInteractionsDecoder(DecoderBase):
                 self._on_created(vocabulary.interaction_of(event))
             case "interaction.completed" | "interaction.complete":
                 self._on_completed(vocabulary.interaction_of(event), None)
-            case "interaction.failed" | "interaction.cancelled" | "interaction.incomplete":
-                # Third-party servers name the terminal event after its status.
+            case "interaction.failed" | "interaction.cancelled" | "interaction.incomplete" | "response.failed":
+                # Third-party servers name the terminal event after its status; one has a word of the Responses API.
                 self._on_completed(vocabulary.interaction_of(event), name.partition(".")[2])
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
                 self._learn(event, "continuation_token")
                 if name == "interaction.requires_action":
-                    self._waiting = mapping(event, "interaction")
-            case "error":
+                    is_pending = self.recorder.unanswered(provider_executed=False)
+                    self._waiting = mapping(event, "interaction") or (event if is_pending else {})
+            case "error" | "interaction.error":
                 self._on_error(event)
             case None if "error" in event:
                 self._on_error(event)
@@ -224,6 +228,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         elif interaction_id:
             self.resume_hop(interaction_id)
         self._learn_interaction(interaction)
+        self.note_usage(mapping(interaction, "usage"), partial=True)
 
     def _go_to_next_hop(self) -> None:
         self.next_hop()
@@ -276,14 +281,16 @@ class GeminiInteractionsDecoder(DecoderBase):
             case _:
                 self.learn_details({"errors": array(interaction, "errors") or None}, ())
                 self.learn_details({"output_error": self.output_error}, ())
-                self._finish(status)
+                is_filtered = status == "incomplete" and vocabulary.is_filtered(interaction)
+                self._finish(status, is_filtered=is_filtered)
 
-    def _finish(self, status: str | None) -> None:
+    def _finish(self, status: str | None, *, is_filtered: bool) -> None:
         for step in self._order:
             if not step.ended:
                 step.stop()
         pending = bool(self.recorder.unanswered(provider_executed=False))
         finish_reason = vocabulary.finish(status, pending=pending, content=bool(self._order))
+        finish_reason = FinishReason.CONTENT_FILTER if is_filtered else finish_reason
         if status == "requires_action" and not pending:
             self.note("no-call", "the interaction requires an action but has no call to answer")
         self._paused = finish_reason is FinishReason.PAUSE
@@ -291,7 +298,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _on_error(self, event: Fields) -> None:
         flat = {key: event[key] for key in ("code", "status", "message") if key in event}  # of gateways
-        error = vocabulary.stream_error(error_of(event) or flat)
+        error = vocabulary.stream_error(error_of(vocabulary.interaction_of(event)) or flat)
         if error is None:
             # Seen live in runs that later completed (big-AGI, 2026).
             self.note("empty-error", "an error event without code and message was left out")

@@ -194,8 +194,18 @@ def status_of(reason: FinishReason) -> str:
 
 
 def interaction_of(event: Fields) -> Fields:
-    """Return the interaction of an event about it; LiteLLM (2026-09) has its fields in the event."""
-    return mapping(event, "interaction") or event
+    """
+    Return the interaction of an event about it, with the error that is beside it.
+
+    LiteLLM (2026-09) has its fields in the event.
+    """
+    interaction = mapping(event, "interaction") or event
+    return interaction if interaction.get("error") else {**interaction, **said({"error": event.get("error")})}
+
+
+def is_filtered(interaction: Fields) -> bool:
+    """Return whether a filter has cut an incomplete interaction: CLIProxyAPI (2026-08) has that beside the status."""
+    return "content_filter" in (interaction.get("finish_reason"), interaction.get("stop_reason"))
 
 
 def resource_steps(resource: Fields) -> list[Fields]:
