@@ -218,6 +218,18 @@ def test_a_blocked_prompt_with_a_number():
     assert (FinishReason.CONTENT_FILTER, "PROHIBITED_CONTENT") == (found.finish_reason, found.raw_finish_reason)
 
 
+def test_a_blocked_prompt_with_a_message_alone():
+    """
+    It is blocked, not cut: JSON of a proto leaves out the first word of an enum (test data of Firebase, 2025).
+    """
+    feedback = {"promptFeedback": {"blockReasonMessage": "No."}}
+    found = message(stream({"candidates": [], **feedback}))
+
+    assert (FinishReason.CONTENT_FILTER, "BLOCK_REASON_UNSPECIFIED") == (found.finish_reason, found.raw_finish_reason)
+    assert feedback == found.details
+    assert "a" == message(stream(C(T("a"), finish="STOP"), {**feedback})).text
+
+
 FAILURES = {
     "MALFORMED_FUNCTION_CALL": ErrorKind.PROVIDER,
     "TOO_MANY_TOOL_CALLS": ErrorKind.PROVIDER,

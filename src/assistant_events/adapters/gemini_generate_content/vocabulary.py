@@ -106,8 +106,6 @@ DROPPED: Final = by_word(
 OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_feedback", "sdk_http_response")
 """Fields of a chunk that the official client has dumped in snake_case."""
 
-_WORD: Final = re.compile(r"[A-Z0-9_]+")
-
 
 def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
     """
@@ -115,7 +113,7 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
 
     A proxy has put its own error there (big-AGI, 2026): it is not a word in capitals.
     """
-    if reason is None or (reason not in FAILURES and _WORD.fullmatch(reason)):
+    if reason is None or (reason not in FAILURES and re.fullmatch(r"[A-Z0-9_]+", reason)):
         return None
     kind = FAILURES.get(reason, ErrorKind.PROVIDER)
     message = message or f"the candidate ended with {reason}"
@@ -123,8 +121,10 @@ def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
 
 
 def block_reason_of(details: Fields) -> str | None:
-    """Return why the prompt was blocked; `None` when it was not."""
-    return google_rpc.enum_word(mapping(details, "promptFeedback"), "blockReason", _BLOCKS)
+    """Return why the prompt was blocked; `None` when it was not. JSON leaves out a default that a message explains."""
+    found = mapping(details, "promptFeedback")
+    default = _BLOCKS[0] if string(found, "blockReasonMessage") else None
+    return google_rpc.enum_word(found, "blockReason", _BLOCKS) or default
 
 
 def tool_of(kind: str, fields: Fields) -> str | None:
