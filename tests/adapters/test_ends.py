@@ -323,6 +323,9 @@ def test_counts_in_the_first_event():
     assert {**usage, "partial": True} == terminal(stream(start, E("internal", "x"))).usage.details
     assert 5 == terminal(stream(start, S(0, mo("a")), X(0))).usage.input_tokens
     assert message(answer()).usage == message(stream(other, K())).usage
+    for name in ("in_progress", "requires_action"):
+        update = {"event_type": f"interaction.{name}", "interaction": {"usage": usage}}
+        assert 5 == terminal(stream(C(), update, S(0, mo("a")))).usage.input_tokens
 
 
 @pytest.mark.parametrize("key", ["finish_reason", "stop_reason"])

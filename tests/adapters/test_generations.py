@@ -20,6 +20,7 @@ from .notation import (
     U,
     X,
     answer,
+    args,
     call_of,
     delta,
     durable,
@@ -643,6 +644,27 @@ def test_a_call_of_cliproxyapi():
 
     assert "c1" == call.call_id
     assert [("function_call", "c1"), ("function_result", "c1")] == [(each["type"], each["call_id"]) for each in sent]
+
+
+CALL = {"type": "function_call", "id": "c1", "name": "f"}
+NAMELESS = {"type": "function_call", "arguments": {}}
+LATE = {
+    "name in a second start": [S(0, NAMELESS), D(0, args('{"a": ')), S(0, {**CALL, "arguments": {}}), D(0, args("1}"))],
+    "name in the stop": [S(0, NAMELESS), D(0, args('{"a": 1}')), {**X(0), "step": {**CALL, "arguments": {"a": 1}}}],
+    "arguments in the stop": [S(0, CALL), {**X(0), "step": {**CALL, "arguments": {"a": 1}}}],
+    "nothing new in the stop": [S(0, CALL), D(0, args('{"a": 1}')), {**X(0), "step": {**CALL, "arguments": {}}}],
+    "text in the stop": [S(0, CALL), D(0, args('{"a": 1}')), {**X(0), "step": {**CALL, "arguments": '{"a": 1}'}}],
+}
+
+
+@pytest.mark.parametrize("frames", LATE.values(), ids=LATE)
+def test_a_call_whose_name_or_arguments_come_late(frames):
+    """
+    They are those of the call, once (CLIProxyAPI, 2026-09).
+    """
+    [call] = fold(events(stream(C(), *frames, X(0), K("requires_action")))).pending_tool_calls
+
+    assert ("c1", "f", {"a": 1}) == (call.call_id, call.name, call.arguments)
 
 
 @pytest.mark.parametrize("name", ["step", "content"])

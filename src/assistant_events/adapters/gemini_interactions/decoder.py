@@ -18,7 +18,7 @@ from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, StepDecoder, decoder_of
-from assistant_events.adapters.json_fields import Fields, array, integer, mapping, string, without
+from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, string, without
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
 _MAX_INDEX = 1 << 31
@@ -29,6 +29,7 @@ Index: TypeAlias = int | str
 
 _ONE_AT_A_TIME = ("model_output", "thought")  # a stop may be missing where another one begins
 _BEGINNINGS = ("interaction.created", "interaction.start")
+_OF_CALL = frozenset({"type", "id", "call_id", "name", "signature"})
 
 
 class GeminiInteractionsDecoder(DecoderBase):
@@ -134,6 +135,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                 self._on_completed(vocabulary.interaction_of(event), name.partition(".")[2])
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
                 self._learn(event, "continuation_token")
+                self.note_usage(mapping(mapping(event, "interaction"), "usage"), partial=True)
                 if name == "interaction.requires_action":
                     is_pending = self.recorder.unanswered(provider_executed=False)
                     self._waiting = mapping(event, "interaction") or (event if is_pending else {})
@@ -325,6 +327,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                 known.begin(fields)
                 return
             if known.type == kind and known.same_item(fields):
+                _read_again(known, fields)
                 return
             known.stop()
         if kind == "user_input":
@@ -366,6 +369,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         index = self._index(event)
         step = self._latest_open() if index is None else self._steps.get(index)
         if step is not None and not self._echo:
+            _read_again(step, mapping(event, "step"))
             step.stop()
 
     def _index(self, event: Fields) -> Index | None:
@@ -429,3 +433,14 @@ def _is_of_another(step: StepDecoder, kind: str, delta: Fields, *, has_index: bo
     begins_step = own in _ONE_AT_A_TIME or own == kind  # arguments alone do not
     is_free = not has_index or step.type in _ONE_AT_A_TIME
     return is_free and begins_step and own != step.type and vocabulary.is_known(own)
+
+
+def _read_again(step: StepDecoder, fields: Fields) -> None:
+    """
+    Read what a second start or the stop of a call has of it: its name or arguments may come there first.
+
+    CLIProxyAPI (2026-09) sends the whole call with its stop. Arguments in a text would be added to those that came.
+    """
+    given = {key: value for key, value in fields.items() if key in _OF_CALL or (value and is_object(value))}
+    if given and step.type == string(given, "type") == "function_call" and not step.ended:
+        step.delta(step.type, given)
