@@ -218,6 +218,16 @@ def test_a_blocked_prompt_with_a_number():
     assert (FinishReason.CONTENT_FILTER, "PROHIBITED_CONTENT") == (found.finish_reason, found.raw_finish_reason)
 
 
+def test_a_source_without_a_title_or_an_address():
+    """
+    An empty one is none (test data of Firebase, 2025).
+    """
+    sources = [{"endIndex": 1, "uri": "https://a.org", "title": ""}, {"endIndex": 1, "uri": "", "title": "A"}]
+    [one, two] = message(stream(C(T("a"), citationMetadata={"citations": sources}), END)).parts[0].citations
+
+    assert (("https://a.org", None), (None, "A")) == ((one.url, one.title), (two.url, two.title))
+
+
 def test_a_blocked_prompt_with_a_message_alone():
     """
     It is blocked, not cut: JSON of a proto leaves out the first word of an enum (test data of Firebase, 2025).

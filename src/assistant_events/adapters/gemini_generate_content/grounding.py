@@ -34,7 +34,7 @@ def citations_of(details: Fields, text: str) -> tuple[Citation, ...]:
         start, end = places.get(first), places.get(-1 if last is None else last)
         if start is None or end is None or end < start or text[start:end] != (repeated or text[start:end]):
             start = end = None
-        url, title = string(source, "uri") or string(source, "sourceUri"), string(source, "title")
+        url, title = string(source, "uri") or string(source, "sourceUri") or None, string(source, "title") or None
         citations.append(Citation(url=url, title=title, start=start, end=end, cited_text=string(source, "text")))
     return tuple(citations)
 
