@@ -331,7 +331,7 @@ def test_counts_in_the_first_event():
 @pytest.mark.parametrize("key", ["finish_reason", "stop_reason"])
 def test_a_filter_beside_the_status(key):
     """
-    An answer that a filter has cut is incomplete, and did not reach its length (CLIProxyAPI, 2026-08).
+    An answer that a filter has cut is incomplete, and did not reach its length (CLIProxyAPI, 2026-09).
     """
     assert ended("content-filter", "incomplete") == terminal(stream(C(), K("incomplete", **{key: "content_filter"})))
     assert ended("length", "incomplete") == terminal(stream(C(), K("incomplete", **{key: "length"})))

@@ -634,7 +634,7 @@ def test_a_failed_interaction_of_litellm():
 
 def test_a_call_of_cliproxyapi():
     """
-    Its id has the name that results have for it (2026-08): the answer to it is a result, and not a text.
+    Its id has the name that results have for it (2026-09): the answer to it is a result, and not a text.
     """
     step = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": {"a": 1}}
     transcript = fold(events(stream(C(), S(0, step), X(0), K("requires_action"))))

@@ -439,7 +439,7 @@ def _read_again(step: StepDecoder, fields: Fields) -> None:
     """
     Read what a second start or the stop of a call has of it: its name or arguments may come there first.
 
-    CLIProxyAPI (2026-09) sends the whole call with its stop. Arguments in a text would be added to those that came.
+    Test streams of CLIProxyAPI (2026-09) have the whole call there. Arguments in a text would be added to what came.
     """
     given = {key: value for key, value in fields.items() if key in _OF_CALL or (value and is_object(value))}
     if given and step.type == string(given, "type") == "function_call" and not step.ended:

@@ -443,7 +443,7 @@ class CallStep(StepDecoder):
         self.recorder.end_tool_input(key=self, fault=_UNREAD if unread else None)
 
     def _read(self, fields: Fields, *, has_id: bool) -> None:
-        wire_id = string(fields, "id" if "id" in fields else "call_id")  # the second is of CLIProxyAPI (2026-08)
+        wire_id = string(fields, "id" if "id" in fields else "call_id")  # the second is of CLIProxyAPI (2026-09)
         if wire_id or self._wire_id is None:
             self._wire_id = wire_id
         if vocabulary.CALLS[self.type] is None:

@@ -204,7 +204,7 @@ def interaction_of(event: Fields) -> Fields:
 
 
 def is_filtered(interaction: Fields) -> bool:
-    """Return whether a filter has cut an incomplete interaction: CLIProxyAPI (2026-08) has that beside the status."""
+    """Return whether a filter has cut an incomplete interaction: CLIProxyAPI (2026-09) has that beside the status."""
     return "content_filter" in (interaction.get("finish_reason"), interaction.get("stop_reason"))
 
 
