@@ -369,7 +369,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         index = self._index(event)
         step = self._latest_open() if index is None else self._steps.get(index)
         if step is not None and not self._echo:
-            _read_again(step, mapping(event, "step"))
+            if "step" in event:
+                _read_again(step, mapping(event, "step"))
             step.stop()
 
     def _index(self, event: Fields) -> Index | None:
