@@ -8,6 +8,7 @@ from typing import Final
 from assistant_events import messages as msg
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import number_of
+from assistant_events.adapters.json_fields import string
 from assistant_events.history import DropReason
 
 ALONE: Final = "The item that it led to is not there, and without one it is refused."
@@ -29,14 +30,21 @@ def without_successor(
     """
     others = [number_of(part.state, item_key) for part in message.parts if not isinstance(part, msg.ReasoningPart)]
     numbers = {number_of(part.state, item_key) for _, part in sent}
+    seals = {number_of(part.state, item_key) for part in message.parts if _seals(part)}
     found: dict[int, DropReason | str] = {}
     for place, part in sent:
         number = number_of(part.state, item_key)
         if isinstance(part, msg.ReasoningPart) and number is not None:
             following = min([other for other in others if other is not None and other > number], default=None)
-            if following is None or following not in numbers:
+            is_behind = number in seals and number - 1 in numbers
+            if not is_behind and (following is None or following not in numbers):
                 found[place] = ALONE if following is None else DropReason.LINKED
     return found
+
+
+def _seals(part: msg.Part) -> bool:
+    """Return whether a part is the signature of what is before it: that of Gemini at OpenRouter, by its format."""
+    return isinstance(part, msg.ReasoningPart) and (string(part.state, "format") or "").startswith("google-gemini")
 
 
 def calls_last(items: Iterable[Item], provider: str) -> list[Item]:

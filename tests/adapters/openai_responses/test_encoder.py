@@ -251,6 +251,17 @@ class TestReasoning:
         assert [{"role": "assistant", "content": "So."}] == items
         assert [(0, DropReason.LINKED), (1, DropReason.LINKED), (2, DropReason.LINKED)] == drops
 
+    @pytest.mark.parametrize("seal", ["google-gemini-v1", "openai-responses-v1"])
+    def test_a_signature_behind_its_item(self, seal):
+        """
+        OpenRouter sends that of Gemini as a reasoning behind what it signs; Gemini refuses calls without theirs.
+        """
+        signature = reasoning(1, format=seal)
+        answer = message(stream(call(0, "{}"), signature), request={"model": MODEL}, provider="openrouter")
+        found = DIALECT.encoder([USER, answer], {"model": MODEL}, mode="full", provider="openrouter")
+
+        assert (thought(format=seal) in found.body["input"]) is seal.startswith("google")
+
     def test_several_reasonings_before_one_item(self):
         """
         All of them are sent with it.
@@ -777,6 +788,17 @@ def test_an_input_that_is_no_object():
 
     assert "{}" == items[1]["arguments"]
     assert "not run" in items[2]["output"]
+
+
+def test_a_command_of_the_service_without_its_output():
+    """
+    Some that its containers ran have none, and it refuses a call of the shell without (agent-framework#8663).
+    """
+    ignored = {**SHELL, "id": "sh_0", "call_id": "call_0"}
+    items, drops = sent(stream(hosted(0, **ignored), hosted(1, **SHELL), hosted(2, **SHELL_OUTPUT), text(3, "So.")))
+
+    assert [SHELL, SHELL_OUTPUT, message_item("So.")] == items
+    assert [(0, DropReason.UNANSWERED)] == drops
 
 
 def test_a_program_goes_without_its_output():

@@ -121,7 +121,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             case msg.TextPart(text="") if part.state.keys().isdisjoint(("item_id", "annotations", "type", "part")):
                 return DropReason.EMPTY
             case msg.ToolPart(provider_executed=True) if not has_result(part):
-                return None if words.TOOLS.kind_of(part) in words.TOOLS.answered_later else DropReason.UNANSWERED
+                return None if words.TOOLS.kind_of(part) == "program" else DropReason.UNANSWERED
             case _:
                 return super().unsendable(part)
 
