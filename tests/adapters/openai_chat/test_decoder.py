@@ -32,7 +32,7 @@ from .notation import (
     parts,
     stream,
 )
-from .samples import ENCRYPTED, PIXEL, SAMPLES, twice
+from .samples import ENCRYPTED, PIXEL, SAMPLES, executed, twice
 
 
 def call(id="call_00001", name="f", input=None, **state):
@@ -1114,6 +1114,19 @@ def test_a_tool_of_the_server():
         TextContent("Title: found"),
         JsonContent({"search_results": {"results": [{"url": "https://u.example", "score": 0.875}]}}),
     ) == called.output
+
+
+def test_what_a_tool_of_the_server_has_found():
+    """
+    It is a result without an output, too; an empty list of it, as calls begin with, is none.
+    """
+    begun, found = [{"search_results": {"results": each}} for each in ([], [{"url": "https://u.example"}])]
+    pieces = [D(executed_tools=[executed(0, "q", **each)]) for each in (begun, found)]
+    [called] = message(answer(*pieces, T("It is so."))).tool_calls
+    [same] = message(document(content="It is so.", executed_tools=[executed(0, "q", **found)])).tool_calls
+
+    assert ("success", (JsonContent(found),)) == (called.status.value, called.output)
+    assert called == same
 
 
 DETAILS = {

@@ -267,14 +267,15 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.opaque({"content": item})
 
     def _on_executed(self, item: Fields) -> None:
-        """Read a tool that Groq runs: first its arguments, then the same with its output."""
-        key, output = ("executed", integer(item, "index")), string(item, "output")
+        """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""
+        key, more = ("executed", integer(item, "index")), others(item, ("index", "type", "arguments", "output"))
         if self.recorder.open_of(key) is None:
             name = string(item, "type") or "tool"
             self.recorder.tool_input(None, name, string(item, "arguments") or "", key=key, provider_executed=True)
-        if output is not None:
-            more = others(item, ("index", "type", "arguments", "output"))
-            self.recorder.result(None, [TextContent(output), *([JsonContent(more)] if more else [])], key=key)
+        output = string(item, "output")
+        if output is not None or any(array(more, each) or any(mapping(more, each).values()) for each in more):
+            texts = [TextContent(output or "")] if output or not more else []
+            self.recorder.result(None, [*texts, *([JsonContent(more)] if more else [])], key=key)
 
     def _on_audio(self, audio: Fields) -> None:
         """Read a piece of audio; what is spoken is text beside it."""

@@ -84,7 +84,9 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, without fields that its server does not take back."""
-        item = self._taken(write_message(message.parts, self._profile.fields))
+        thinks = self.target.provider != "mistral" or self.is_own(message)  # else code 3051: "Reasoning input is not …"
+        parts = [each for each in message.parts if thinks or not isinstance(each, msg.ReasoningPart)]
+        item = self._taken(write_message(parts, self._profile.fields))
         if ident := string(item.pop("audio", {}), "id"):
             item["audio"] = {"id": ident}
         if item.keys() == {"role", "content"} and not item["content"]:
@@ -99,10 +101,9 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message of a result: text; the wire has no mark of a failure."""
-        text = text_of(content)
-        if string(call.state, "type") == "function_call":
-            return {"role": "function", "name": call.name, "content": text}
-        return {"role": "tool", "tool_call_id": wire_id(call), "content": text}
+        is_old = string(call.state, "type") == "function_call"
+        of_call = {"role": "function", "name": call.name} if is_old else {"role": "tool", "tool_call_id": wire_id(call)}
+        return {**of_call, "content": text_of(content)}
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no place: a call that the server has run, or without a name, a thought of no field."""

@@ -32,9 +32,8 @@ FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_reso
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "prompt_tokens",
-        # The second is DeepSeek's, beside the first or instead of it; the third is Moonshot's.
+        # The second of both is DeepSeek's or LiteLLM's, the third is Moonshot's or Qwen's, and the last LiteLLM's.
         "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens",
-        # The second and the last are LiteLLM's, the third is Qwen's.
         "cache_write_tokens": "prompt_tokens_details.cache_write_tokens prompt_tokens_details.cache_creation_tokens "
         "prompt_tokens_details.cache_creation_input_tokens cache_creation_input_tokens",
         "output_tokens": "completion_tokens",
@@ -113,7 +112,6 @@ def citations_of(annotation: Fields) -> list[Citation]:
 
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
-    if not document.keys().isdisjoint(("type", "event_type")) or string(document, "object") == "response":
-        return False
+    is_other = not document.keys().isdisjoint(("type", "event_type")) or string(document, "object") == "response"
     error, is_answer = error_of(document), isinstance(document.get("choices"), (list, tuple))
-    return is_answer or (bool(error) and "status" not in error)
+    return not is_other and (is_answer or (bool(error) and "status" not in error))
