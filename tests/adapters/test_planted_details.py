@@ -131,7 +131,8 @@ def first_answers(event):
 
 def without_empty_outputs(event):
     def filled(tool):
-        return {key: value for key, value in tool.items() if key != "output" or value}
+        is_empty = tool.get("output") == ""
+        return {key: value for key, value in tool.items() if not is_empty or key not in ("output", "search_results")}
 
     changed = [
         {**each, "delta": {**each["delta"], "executed_tools": list(map(filled, each["delta"]["executed_tools"]))}}
