@@ -137,6 +137,24 @@ def test_parts(name):
     assert PARTS[name] == parts(SAMPLES[name])
 
 
+def test_the_rest_of_a_call_at_the_index_of_another():
+    """
+    ollama.com has been seen with a second call at the index of the first, and its rest at index 1 (agno#8879).
+
+    The second call ran without arguments, or with a part of them, and the rest was kept raw.
+    """
+    pieces = [
+        J('{"a":1}', 0, "call_00001", "f"),
+        J('{"b"', 0, "call_00002", "g"),
+        J(":", 1),
+        J("2}", 1),
+        J('{"c"', 1, "call_00003", "h"),
+        J(":3}", 2, "call_00003"),
+    ]
+    expected = [call(), call("call_00002", "g", {"b": 2}), call("call_00003", "h", {"c": 3})]
+    assert expected == parts(answer(*pieces, finish_reason="tool_calls"))
+
+
 FINISHES = {
     "stop": (answer(T("a")), FinishReason.STOP),
     "an upper case word": (answer(T("a"), finish_reason="STOP"), FinishReason.STOP),
