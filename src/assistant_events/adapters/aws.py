@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from assistant_events.adapters.errors import ErrorTable, error_of_body, retry_after_s
+from assistant_events.adapters.errors import ErrorTable, error_of_body, error_of_document, exception_name, retry_after_s
 from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, is_object, mapping, string, without
 from assistant_events.values import ErrorInfo, ErrorKind
 
@@ -25,6 +25,7 @@ _KINDS: Final[dict[str, ErrorKind]] = {
     "unrecognizedClientException": ErrorKind.AUTH,
     "expiredTokenException": ErrorKind.AUTH,
     "resourceNotFoundException": ErrorKind.NOT_FOUND,
+    "unknownOperationException": ErrorKind.NOT_FOUND,
     "serviceQuotaExceededException": ErrorKind.QUOTA,
     "internalServerException": ErrorKind.PROVIDER,
     "modelStreamErrorException": ErrorKind.PROVIDER,
@@ -47,6 +48,8 @@ AWS_ERRORS: Final = ErrorTable(
 
 def error_in(event: Fields) -> Fields | None:
     """Return the exception or error that *event* is, for `AWS_ERRORS`; `None` when it is another event."""
+    if mapping(event, "Output"):
+        return error_of_document(event) or None
     for name, fields in event.items():
         if name.endswith("Exception") and fields is not None:
             return {**{key: value for key, value in mapping(event, name).items() if key != "p"}, "code": name}
@@ -67,19 +70,12 @@ def read_http(status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo
         body: `{"message": "text"}`, or anything else.
     """
     found = dict(error_of_body(body))
-    kind = headers.get("x-amzn-errortype") or found.pop("__type", None)
-    if isinstance(kind, str) and kind:
+    if kind := headers.get("x-amzn-errortype"):
         found["code"] = exception_name(kind)
     request = headers.get("x-amzn-requestid")
     error = AWS_ERRORS.read({"message": f"HTTP {status}", **found, "requestId": request}, status=status)
     after = retry_after_s(headers)
     return error if after is None else attrs.evolve(error, retry_after_s=after)
-
-
-def exception_name(kind: str) -> str:
-    """Return the name of an exception as streams have it: without a namespace, a link, and a capital letter."""
-    name = kind.partition(":")[0].rpartition("#")[2]
-    return name[:1].lower() + name[1:]
 
 
 def read_exception(response: Mapping[str, Any]) -> ErrorInfo:
@@ -132,4 +128,4 @@ def _as_bytes(key: str, value: Any) -> Any:
     return for_boto3(value) if data is None else data
 
 
-__all__ = ["AWS_ERRORS", "error_in", "exception_name", "for_boto3", "read_exception", "read_http", "write_exception"]
+__all__ = ["AWS_ERRORS", "error_in", "for_boto3", "read_exception", "read_http", "write_exception"]

@@ -281,10 +281,20 @@ def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
 
 def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     """Return the error object of a document that is an error, see `ErrorTable.read_http`; empty when it is none."""
+    document = mapping(document, "Output") or document  # of AWS: no operation has the path (vercel/ai#17523)
+    if kind := string(document, "__type"):
+        name = exception_name(kind)
+        document = {"message": name, **others(document, {"__type"}), "code": name}
     for key in ("detail", "Message") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}
     return error_of(document, beside) or (document if string(document, "message") else _error_of_list(document))
+
+
+def exception_name(kind: str) -> str:
+    """Return the name of an exception of AWS as streams have it: no namespace, no link, no capital letter."""
+    name = kind.partition(":")[0].rpartition("#")[2]
+    return name[:1].lower() + name[1:]
 
 
 def _error_of_list(document: Fields) -> Fields:

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from starlette.responses import Response
 
-from assistant_events.adapters.aws import exception_name
 from assistant_events.adapters.aws_event_stream import AwsEventStream
+from assistant_events.adapters.errors import exception_name
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.requests import ApiError, json_response

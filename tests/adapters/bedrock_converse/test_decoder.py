@@ -2,10 +2,13 @@
 The cases of the wire reference (`c1` to `c18`), and what the decoder makes of odd streams.
 """
 
+import json
+
+import attrs
 import pytest
 
 from assistant_events import OpaquePart, ReasoningPart, TextPart, ToolPart, fold
-from assistant_events.adapters import AwsChunkStream, JsonLines
+from assistant_events.adapters import AwsChunkStream, JsonLines, load_dialect
 from assistant_events.adapters.bedrock_converse import dialect, read_exception
 from assistant_events.values import ErrorInfo, thaw
 
@@ -778,6 +781,32 @@ def test_kinds_of_http_errors(name, status):
     error = dialect.http_error(status, {"x-amzn-errortype": name}, b'{"message":"no"}')
 
     assert KINDS[name, status] == error.kind
+
+
+NO_OPERATION = {"Output": {"__type": "com.amazon.coral.service#UnknownOperationException"}, "Version": "1.0"}
+
+
+@pytest.mark.parametrize("status", [200, 404])
+@pytest.mark.parametrize("name", ["anthropic-messages", "bedrock-converse"])
+def test_a_path_without_an_operation(name, status):
+    """
+    Bedrock answers the slash of an ARN in the path with the status 200 and an error in another form.
+    """
+    found = fold(load_dialect(name).decode_resource(NO_OPERATION, "a1")).last.error
+    over_http = dialect.http_error(status, {}, json.dumps(NO_OPERATION).encode())
+
+    assert ("not-found", "unknownOperationException", None) == (found.kind, found.code, found.retryable)
+    assert attrs.evolve(found, status=status) == over_http
+
+
+def test_a_stream_without_an_operation():
+    """
+    The same as the only event of a stream, which was not cut.
+    """
+    decoder = DIALECT.decoder("a1")
+
+    assert "not-found" == fold(decoder.feed_event(NO_OPERATION)).last.error.kind
+    assert [] == decoder.notes
 
 
 def test_the_type_of_a_call():
