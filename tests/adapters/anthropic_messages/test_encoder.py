@@ -381,6 +381,33 @@ def test_an_advisor_that_is_not_declared(declared):
     assert ([] if declared else [(0, "unplaced")]) == drops
 
 
+TOOLSET = {"type": "mcp_toolset", "mcp_server_name": "s"}
+FOUND = {
+    "all": ([{"name": "f"}, {"name": "g"}], ["f", "g"], []),
+    "some": ([{"name": "f"}], ["f"], [(0, "unplaced")]),
+    "none": ([], [], [(0, "unplaced")]),
+    "a toolset": ([TOOLSET], ["f", "g"], []),
+}
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize(("tools", "names", "lost"), FOUND.values(), ids=FOUND)
+def test_found_tools_that_are_not_declared(tools, names, lost, is_late):
+    """
+    “Tool reference 'g' not found in available tools”: also in the result of a call of an earlier answer.
+    """
+    references = [{"type": "tool_reference", "tool_name": name} for name in "fg"]
+    content = {"type": "tool_search_tool_search_result", "tool_references": references}
+    search = tool(0, "srvtoolu_1", "tool_search_tool_regex", '{"pattern":"."}', "server_tool_use")
+    found = result(1 - is_late, content=content, type="tool_search_tool_result")
+    before = [another(answer(*search, stop_reason="pause_turn"), "a0")] if is_late else []
+    messages, drops = encoded(USER, *before, message(answer(*(() if is_late else search), *found)), tools=tools)
+
+    [block] = [each for one in messages for each in one["content"] if each["type"] == "tool_search_tool_result"]
+    assert names == [each["tool_name"] for each in block["content"]["tool_references"]]
+    assert lost == drops
+
+
 # -- thoughts
 
 
