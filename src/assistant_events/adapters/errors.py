@@ -85,7 +85,8 @@ class ErrorTable:
     Codes of a wire's error object, and where the object has them.
 
     Args:
-        codes: `ErrorKind` by code, in lower case. The first code of a kind is the one that `write` uses.
+        codes: `ErrorKind` by code, in lower case, also one that is `error_code` of the `details`. The first code of a
+            kind is the one that `write` uses.
 
         fields: Fields of the object that hold a code, a name or a number, the most specific first.
 
@@ -138,7 +139,8 @@ class ErrorTable:
         if status is None and number is not None and number >= 100 and not self.numbers:
             status = number
         message = string(error, "message")
-        coded = self._kind(words, number, status)
+        stable = string(mapping(error, "details"), "error_code")  # of Claude: why the error has its type
+        coded = self._kind([stable, *words] if stable else words, number, status)
         kind = self._specified(coded, (message or "").lower())
         may_pass = kind in _RETRYABLE or (kind is coded and not self.retryable.isdisjoint(words))
         code = words[0] if words else None if number is None else str(number)

@@ -9,6 +9,7 @@ import pytest
 
 from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage
 from assistant_events.adapters import JsonLines
+from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.messages import CallStatus, MessageStatus
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
@@ -634,6 +635,27 @@ def test_http_errors(status):
         error.retry_after_s,
         error.details["request_id"],
     )
+
+
+LIMITS = {
+    "enforced_spend_limit_reached": ("quota", None),
+    "contract_spend_limit_reached": ("quota", None),
+    "ramp_limit_exceeded": ("rate-limit", True),
+}
+
+
+@pytest.mark.parametrize("code", LIMITS)
+def test_limits_of_spending(code):
+    """
+    The type and the status are those of a rate limit; only the code has the reason (anthropic 2.14).
+    """
+    document = E("rate_limit_error", "No.")
+    document["error"]["details"] = {"error_code": code}
+    errors = [DIALECT.http_error(429, {}, json.dumps(document).encode()), message(stream(M(), document)).error]
+
+    assert {LIMITS[code]} == {(error.kind, error.retryable) for error in errors}
+    assert {("rate_limit_error", code)} == {(error.code, error.details["details"]["error_code"]) for error in errors}
+    assert all(words.ERRORS.is_exact(error) for error in errors)
 
 
 # -- what gateways do
