@@ -24,6 +24,7 @@ PATH = "/v1/messages"
 MODEL = "claude-opus-5-5"
 HEADERS = {"x-goog-api-key": None, "x-api-key": "secret", "anthropic-version": "2023-06-01"}
 CALL = {"type": "tool_use", "id": "toolu_1", "name": "rain", "input": {"city": "Oslo"}}
+FOUND = {"type": "tool_reference", "tool_name": "snow"}
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "sunny"}
 TEXT = {"type": "text", "text": "Hi"}
 TOOLS = [{"name": "rain", "input_schema": {"type": "object"}}]
@@ -282,6 +283,21 @@ REFUSED = {
         "tools.0: Input tag 'function' found using 'type' does not match any of the expected tags: 'custom'",
     ),
     "two tools of a name": (body(tools=[*TOOLS, *TOOLS]), "tools: Tool names must be unique."),
+    "a tool that a search of the provider has found": (
+        body(
+            "Hi",
+            model(
+                {"type": "tool_search_tool_result", "tool_use_id": "s1", "content": {"tool_references": [FOUND]}}, TEXT
+            ),
+            "And?",
+            tools=TOOLS,
+        ),
+        "Tool reference 'snow' not found in available tools",
+    ),
+    "a tool that a search of the app has found": (
+        body("Hi", model(CALL), user({**RESULT, "content": [FOUND]}), tools=TOOLS),
+        "Tool reference 'snow' not found in available tools",
+    ),
     "a choice without tools": (body(tool_choice={"type": "any"}), "tool_choice: may only be specified while providing"),
     "a small budget": (
         body(thinking={**THINKING, "budget_tokens": 9}),

@@ -88,7 +88,7 @@ def leave_undeclared(block: Item, body: Fields) -> None:
     “Tool reference 'x' not found in available tools” (vercel/ai, `anthropic-tool-choice-none-tool-search-history`).
     """
     found: Any = mapping(block, "content")
-    if gone := _undeclared(found, body):
+    if gone := undeclared_references(found, body):
         found["tool_references"] = [each for each in found["tool_references"] if each not in gone]
 
 
@@ -97,14 +97,19 @@ def has_undeclared(part: msg.Part, body: Fields) -> bool:
     found: list[Fields] = [mapping(part.state, "block")]
     if isinstance(part, msg.ToolPart):
         found = [{"content": each.value} for each in part.output if isinstance(each, JsonContent)]
-    return any(_undeclared(mapping(each, "content"), body) for each in found)
+    return any(undeclared_references(mapping(each, "content"), body) for each in found)
 
 
-def _undeclared(found: Fields, body: Fields) -> list[Fields]:
-    """Return references to unknown tools; none where the body has a toolset, whose tools it does not name."""
+def undeclared_references(found: Fields, body: Fields) -> list[Fields]:
+    """
+    Return the references of *found* to tools that the *body* of a request lacks.
+
+    There are none where it has a toolset or a server of MCP, whose tools it does not name.
+    """
     references = mappings(found, "tool_references")
     names = [string(tool, "name") for tool in mappings(body, "tools")] if references else []
-    return [] if None in names else [each for each in references if string(each, "tool_name") not in names]
+    is_open = None in names or "mcp_servers" in body
+    return [] if is_open else [each for each in references if string(each, "tool_name") not in names]
 
 
 def _sent_parts(selection: Selection) -> list[msg.Part]:
@@ -131,4 +136,4 @@ def _counted(message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> Sequen
     return parts if is_whole else [part for part in parts if isinstance(part, msg.ToolPart)]
 
 
-__all__ = ["has_undeclared", "leave_undeclared", "named_calls", "unanswered_calls"]
+__all__ = ["has_undeclared", "leave_undeclared", "named_calls", "unanswered_calls", "undeclared_references"]

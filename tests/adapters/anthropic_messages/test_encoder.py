@@ -381,18 +381,18 @@ def test_an_advisor_that_is_not_declared(declared):
     assert ([] if declared else [(0, "unplaced")]) == drops
 
 
-TOOLSET = {"type": "mcp_toolset", "mcp_server_name": "s"}
 FOUND = {
-    "all": ([{"name": "f"}, {"name": "g"}], ["f", "g"], []),
-    "some": ([{"name": "f"}], ["f"], [(0, "unplaced")]),
-    "none": ([], [], [(0, "unplaced")]),
-    "a toolset": ([TOOLSET], ["f", "g"], []),
+    "all": ({"tools": [{"name": "f"}, {"name": "g"}]}, ["f", "g"], []),
+    "some": ({"tools": [{"name": "f"}]}, ["f"], [(0, "unplaced")]),
+    "none": ({}, [], [(0, "unplaced")]),
+    "a toolset": ({"tools": [{"type": "mcp_toolset", "mcp_server_name": "s"}]}, ["f", "g"], []),
+    "a server": ({"mcp_servers": [{"type": "url", "name": "s", "url": "https://a.test"}]}, ["f", "g"], []),
 }
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-@pytest.mark.parametrize(("tools", "names", "lost"), FOUND.values(), ids=FOUND)
-def test_found_tools_that_are_not_declared(tools, names, lost, is_late):
+@pytest.mark.parametrize(("body", "names", "lost"), FOUND.values(), ids=FOUND)
+def test_found_tools_that_are_not_declared(body, names, lost, is_late):
     """
     “Tool reference 'g' not found in available tools”: also in the result of a call of an earlier answer.
     """
@@ -401,7 +401,7 @@ def test_found_tools_that_are_not_declared(tools, names, lost, is_late):
     search = tool(0, "srvtoolu_1", "tool_search_tool_regex", '{"pattern":"."}', "server_tool_use")
     found = result(1 - is_late, content=content, type="tool_search_tool_result")
     before = [another(answer(*search, stop_reason="pause_turn"), "a0")] if is_late else []
-    messages, drops = encoded(USER, *before, message(answer(*(() if is_late else search), *found)), tools=tools)
+    messages, drops = encoded(USER, *before, message(answer(*(() if is_late else search), *found)), **body)
 
     [block] = [each for one in messages for each in one["content"] if each["type"] == "tool_search_tool_result"]
     assert names == [each["tool_name"] for each in block["content"]["tool_references"]]

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
 from assistant_events.adapters.anthropic_messages.vocabulary import is_summary
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
+from assistant_events.adapters.pending_results import undeclared_references
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed, tool_loop
@@ -61,6 +62,7 @@ def check_create(version: str | None, body: Body, ledger: SignatureLedger | None
     _check_thinking(body)
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
     _check_calls(messages)
+    _check_references(body, messages)
     _check_last_blocks(messages)
     _check_first_block(body, messages)
     if ledger is not None:
@@ -234,6 +236,15 @@ def _leading_results(blocks: Blocks) -> Iterator[object]:
         if block["type"] != "tool_result":
             return
         yield block["tool_use_id"]
+
+
+def _check_references(body: Body, messages: list[tuple[str, Blocks]]) -> None:
+    """Check that the request has the tools that searches of the provider and of the app have found."""
+    for block in [block for _, blocks in messages for block in blocks]:
+        found = [each for each in mappings(block, "content") if string(each, "type") == "tool_reference"]
+        for content in (mapping(block, "content"), {"tool_references": found}):
+            for each in undeclared_references(content, body):
+                raise _rejected(f"Tool reference '{string(each, 'tool_name')}' not found in available tools")
 
 
 def _check_last_blocks(messages: list[tuple[str, Blocks]]) -> None:
