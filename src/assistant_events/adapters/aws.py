@@ -48,8 +48,8 @@ AWS_ERRORS: Final = ErrorTable(
 
 def error_in(event: Fields) -> Fields | None:
     """Return the exception or error that *event* is, for `AWS_ERRORS`; `None` when it is another event."""
-    if mapping(event, "Output"):
-        return error_of_document(event) or None
+    if string(mapping(event, "Output"), "__type"):
+        return error_of_document(event)
     for name, fields in event.items():
         if name.endswith("Exception") and fields is not None:
             return {**{key: value for key, value in mapping(event, name).items() if key != "p"}, "code": name}

@@ -15,9 +15,9 @@ from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
-from assistant_events.adapters.json_fields import base64_bytes, mapping, string, without
+from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, mappings, string, without
 from assistant_events.history import DropReason, Platforms
-from assistant_events.values import FinishReason
+from assistant_events.values import FinishReason, JsonContent
 
 PLATFORMS: Final = Platforms(
     origins=frozenset(
@@ -73,6 +73,43 @@ ENDS_WITH_THOUGHT: Final = "Claude refuses an answer that ends with a thought."
 
 JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them is not sent; the later one is."
 """Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
+
+
+def leave_refused(block: Item, body: Fields) -> None:
+    """
+    Leave out of a block of the Messages API what the service refuses in it.
+
+    A `file_id` of citations, which only answers have (langchain#32592: “Extra inputs are not permitted”), and what a
+    search has found of tools that the *body* of the request lacks (vercel/ai, a recorded error of 2026-09: “Tool
+    reference 'x' not found in available tools”).
+    """
+    found: Any = mapping(block, "content")
+    if gone := undeclared_references(found, body):
+        found["tool_references"] = [each for each in found["tool_references"] if each not in gone]
+    inner: Any = mappings(block, "content")  # of a result
+    for each in (block, *inner):
+        if cited := mappings(each, "citations"):
+            each["citations"] = [{key: one[key] for key in one if key != "file_id"} for one in cited]
+
+
+def undeclared_references(found: Fields, body: Fields) -> list[Fields]:
+    """
+    Return the references of *found* to tools that the *body* of a request lacks.
+
+    There are none where it has a toolset or a server of MCP, whose tools it does not name.
+    """
+    references = mappings(found, "tool_references")
+    names = [string(tool, "name") for tool in mappings(body, "tools")] if references else []
+    is_open = None in names or "mcp_servers" in body
+    return [] if is_open else [each for each in references if string(each, "tool_name") not in names]
+
+
+def has_undeclared(part: msg.Part, body: Fields) -> bool:
+    """Return whether *part* is the result of a search for tools that has found some that the *body* lacks."""
+    found: list[Fields] = [mapping(part.state, "block")]
+    if isinstance(part, msg.ToolPart):
+        found = [{"content": each.value} for each in part.output if isinstance(each, JsonContent)]
+    return any(undeclared_references(mapping(each, "content"), body) for each in found)
 
 
 class ClaudeEncoder(AskAgainEncoder):
@@ -221,6 +258,9 @@ __all__ = [
     "PLATFORMS",
     "ClaudeEncoder",
     "data_of",
+    "has_undeclared",
     "in_converse",
     "in_messages",
+    "leave_refused",
+    "undeclared_references",
 ]

@@ -276,6 +276,10 @@ class EncoderBase(ABC):
             placed = placed and part.result_state.keys() - {self._policy.item_key} <= keys
         return placed
 
+    def sends_content(self, part: msg.Part) -> bool:
+        """Return whether all content of *part*, which is sent and no call of the app, is. By default it is."""
+        return True
+
     def needs_result(self, call: msg.ToolPart) -> bool:
         """Return whether the app has to send a result of *call*."""
         return not call.provider_executed
@@ -513,8 +517,7 @@ class EncoderBase(ABC):
         has_placeholder = self.signature_key and self._policy.lost_signature is not None and message.id in self._turn
         unsigned = unsigned_calls(parts, self.signature_key, self.needs_result)[:1] if has_placeholder else ()
         sent: list[msg.Part] = []
-        results: list[Item] = []
-        following: list[Item] = []  # blocks of the user, behind the results
+        results, following = list[Item](), list[Item]()  # blocks of the user, behind the results
         for place, part in parts:
             is_refused = isinstance(part, msg.ToolPart) and place in refused
             reason = self.unsendable(part) or left_out.get(place)
@@ -523,8 +526,7 @@ class EncoderBase(ABC):
             if reason is not None:
                 drops.append(Drop(message.id, place, reason, whole=True))
                 continue
-            reasons: list[DropReason] = []
-            is_complete = True
+            reasons, is_complete = list[DropReason](), True
             if isinstance(part, msg.ToolPart) and is_refused:
                 reasons = [DropReason.REWORDED, *repairs(part)]
                 blocks, is_complete = self._blocks(in_words(part))
@@ -540,14 +542,14 @@ class EncoderBase(ABC):
                     item, blocks, is_complete = self._result_item(part)
                     results.append(item)
                     following += blocks
-                elif isinstance(part, msg.ToolPart) and part.input is None:
-                    reasons.append(DropReason.UNPLACED)
+                else:
+                    reasons += [DropReason.UNPLACED] if isinstance(part, msg.ToolPart) and part.input is None else []
+                    is_complete = self.sends_content(part)
                 sent.append(with_input(part))
             reasons += [] if is_complete else [DropReason.UNSUPPORTED]
             drops += [Drop(message.id, place, each) for each in dict.fromkeys(reasons)]
         items = self.answer_items(attrs.evolve(kept, parts=tuple(sent)))
-        if following:
-            results.append(self.user_item(following))
+        results += [self.user_item(following)] if following else []
         return EncodedMessage(items, results, drops_in_order(drops))
 
     def _chosen(

@@ -283,7 +283,8 @@ def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
 
 def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     """Return the error object of a document that is an error, see `ErrorTable.read_http`; empty when it is none."""
-    document = mapping(document, "Output") or document  # of AWS: no operation has the path (vercel/ai#17523)
+    if string(inner := mapping(document, "Output"), "__type"):  # of AWS: no operation has the path (vercel/ai#17523)
+        document = inner
     if kind := string(document, "__type"):
         name = exception_name(kind)
         document = {"message": name, **others(document, {"__type"}), "code": name}

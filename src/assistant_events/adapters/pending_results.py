@@ -1,16 +1,14 @@
-"""What names calls of the provider, results in later answers and calls that their code made, and tools of the app."""
+"""Calls of the provider and what names them: results in later answers, calls that their code has made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final
+from typing import Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.encoded import Item
-from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
 from assistant_events.history import Selection, has_result
-from assistant_events.values import FinishReason, JsonContent
+from assistant_events.values import FinishReason
 
 _CONTINUED: Final = frozenset({FinishReason.PAUSE, FinishReason.TOOL_CALLS})
 
@@ -81,37 +79,6 @@ def named_calls(
     return found
 
 
-def leave_undeclared(block: Item, body: Fields) -> None:
-    """
-    Leave references to tools that the *body* of a request lacks out of the result of a search for tools.
-
-    “Tool reference 'x' not found in available tools” (vercel/ai, `anthropic-tool-choice-none-tool-search-history`).
-    """
-    found: Any = mapping(block, "content")
-    if gone := undeclared_references(found, body):
-        found["tool_references"] = [each for each in found["tool_references"] if each not in gone]
-
-
-def has_undeclared(part: msg.Part, body: Fields) -> bool:
-    """Return whether *part* is a search for tools that has found some that the *body* of a request lacks."""
-    found: list[Fields] = [mapping(part.state, "block")]
-    if isinstance(part, msg.ToolPart):
-        found = [{"content": each.value} for each in part.output if isinstance(each, JsonContent)]
-    return any(undeclared_references(mapping(each, "content"), body) for each in found)
-
-
-def undeclared_references(found: Fields, body: Fields) -> list[Fields]:
-    """
-    Return the references of *found* to tools that the *body* of a request lacks.
-
-    There are none where it has a toolset or a server of MCP, whose tools it does not name.
-    """
-    references = mappings(found, "tool_references")
-    names = [string(tool, "name") for tool in mappings(body, "tools")] if references else []
-    is_open = None in names or "mcp_servers" in body
-    return [] if is_open else [each for each in references if string(each, "tool_name") not in names]
-
-
 def _sent_parts(selection: Selection) -> list[msg.Part]:
     """Return what is sent of an answer; nothing of other messages, and of those that are not sent."""
     return [part for message in selection.messages for part in getattr(message, "parts", ())]
@@ -136,4 +103,4 @@ def _counted(message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> Sequen
     return parts if is_whole else [part for part in parts if isinstance(part, msg.ToolPart)]
 
 
-__all__ = ["has_undeclared", "leave_undeclared", "named_calls", "unanswered_calls", "undeclared_references"]
+__all__ = ["named_calls", "unanswered_calls"]

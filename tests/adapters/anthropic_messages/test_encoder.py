@@ -383,8 +383,8 @@ def test_an_advisor_that_is_not_declared(declared):
 
 FOUND = {
     "all": ({"tools": [{"name": "f"}, {"name": "g"}]}, ["f", "g"], []),
-    "some": ({"tools": [{"name": "f"}]}, ["f"], [(0, "unplaced")]),
-    "none": ({}, [], [(0, "unplaced")]),
+    "some": ({"tools": [{"name": "f"}]}, ["f"], [(0, "unsupported")]),
+    "none": ({}, [], [(0, "unsupported")]),
     "a toolset": ({"tools": [{"type": "mcp_toolset", "mcp_server_name": "s"}]}, ["f", "g"], []),
     "a server": ({"mcp_servers": [{"type": "url", "name": "s", "url": "https://a.test"}]}, ["f", "g"], []),
 }

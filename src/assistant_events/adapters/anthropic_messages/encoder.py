@@ -16,11 +16,11 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import ClaudeEncoder
+from assistant_events.adapters.claude import ClaudeEncoder, has_undeclared, leave_refused
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import is_blank, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
-from assistant_events.adapters.pending_results import has_undeclared, leave_undeclared, named_calls, unanswered_calls
+from assistant_events.adapters.pending_results import named_calls, unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
@@ -88,11 +88,7 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
             for fields, key in ((block, "tool_use_id"), (caller, "tool_id")):
                 call = self._named.get((message.id, string(fields, key) or ""))
                 fields |= {key: self._ids[call]} if call in self._ids else {}
-            leave_undeclared(block, self.body)
-            inner: Any = mappings(block, "content")  # of a result
-            for each in (block, *inner):
-                if cited := mappings(each, "citations"):  # "Extra inputs are not permitted" (langchain#32592)
-                    each["citations"] = [{key: one[key] for key in one if key != "file_id"} for one in cited]
+            leave_refused(block, self.body)
         if self._no_thought is not None and blocks and not any("thinking" in block["type"] for block in blocks):
             blocks = [{"type": "thinking", "thinking": self._no_thought, "signature": ""}, *blocks]
         return [{"role": "assistant", "content": blocks}] if blocks else []
@@ -143,8 +139,12 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
         return {*calls, *_replaced(parts), *self.summed_up(parts)}
 
     def has_place(self, part: msg.Part) -> bool:
-        """Return whether all state of a part is sent, and all tools that a search has found."""
-        return super().has_place(part) and self._has_caller(part.state) and not has_undeclared(part, self.body)
+        """Return whether all state of a part is sent."""
+        return super().has_place(part) and self._has_caller(part.state)
+
+    def sends_content(self, part: msg.Part) -> bool:
+        """Return whether all tools that a search has found are sent."""
+        return not has_undeclared(part, self.body)
 
     def _has_caller(self, fields: Mapping[str, Any]) -> bool:
         """Return whether the call is sent from whose code another was made, if any: else the service answers 400."""

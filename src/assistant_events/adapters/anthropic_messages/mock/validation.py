@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
 from assistant_events.adapters.anthropic_messages.vocabulary import is_summary
+from assistant_events.adapters.claude import undeclared_references
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
-from assistant_events.adapters.pending_results import undeclared_references
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed, tool_loop
