@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, ClassVar, Final, Generic, TypeVar, Unpack, cast, final
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.framing import Framing, Sse
-from assistant_events.adapters.json_fields import is_array, is_object, valid_json
+from assistant_events.adapters.json_fields import is_array, is_object, others, valid_json
 from assistant_events.mock.app import Api, MockProvider, ProviderOptions, preflight_for
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.fault_effects import FaultFrames
@@ -83,6 +83,9 @@ class PreparedAnswer:
 
     emitter: ClassVar[type[EmitterBase]]
 
+    repeated: ClassVar[Collection[str]] = ()
+    """Fields of the document that repeat the request. The decoder does not read them; frames have their marks."""
+
     def __init__(self, answer: Answer, *, signs: bool) -> None:
         self.answer = answer
         self.signs = signs
@@ -116,7 +119,7 @@ class PreparedAnswer:
     def _made_frames(self) -> Iterator[WireFrame]:
         emitter = self.emitter(delta_chars=self.answer.timing.delta_chars or DELTA_CHARS)
         frames: list[Frame] = []
-        for event in emitter.decoder.decode_resource(read_json(self.document), "mock"):
+        for event in emitter.decoder.decode_resource(others(read_json(self.document), self.repeated), "mock"):
             frames += emitter.emit(event)
         frames += emitter.close()
         for frame in frames:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, ClassVar, Final, cast, final
 
 from assistant_events.adapters.emitter import EmitterBase
@@ -69,6 +69,7 @@ class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times."""
 
     emitter: ClassVar[type[EmitterBase]] = OpenAIResponsesEmitter
+    repeated: ClassVar[Collection[str]] = _DEFAULTS
 
     def make_document(self) -> dict[str, Any]:
         """Return the response."""
