@@ -10,10 +10,11 @@ from random import Random
 import pytest
 
 from assistant_events import Citation, Event, State, fold, thaw
+from assistant_events.adapters import load_dialect
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, decode_resource
 from assistant_events.converters import dumps, loads
 from assistant_events.testing.mutations import mutated
-from assistant_events.values import json_io, stdlib_json
+from assistant_events.values import json_io, stdlib_json, write_json
 from tests.each import for_each
 
 from .notation import (
@@ -549,3 +550,24 @@ def test_deep_frames_are_stored_or_noted(form):
 
     assert sorted(noted) == noted
     assert [False, True] == [noted[0], noted[-1]]
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        b'{"reasoning_details":[{"type":"reasoning.text","text":"Hm","n":%s}]}',
+        b'{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}],"n":%s}]}',
+    ],
+    ids=["details", "content"],
+)
+def test_a_huge_integer_beside_a_thought(delta):
+    """
+    An integer of thousands of digits, which Python prints only when asked to, is kept beside a thought.
+    """
+    chunk = b'data: {"choices":[{"index":0,"delta":%s}]}\n\n' % (delta % DIGITS)
+    end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+    decoder = load_dialect("openai-chat").decoder("a1")
+    message = fold([*decoder.feed(chunk * 3 + end), *decoder.close()]).last
+
+    assert ("completed", "HmHmHm") == (message.status, "".join([part.text for part in message.parts]))
+    assert DIGITS in write_json([thaw(part.state) for part in message.parts])

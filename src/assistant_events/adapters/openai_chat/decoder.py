@@ -39,7 +39,7 @@ from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
 from assistant_events.recorder.calls import CUTS
-from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent
+from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent, write_json
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
@@ -203,7 +203,7 @@ class OpenAIChatDecoder(DecoderBase):
             if (facts := self._details.add(named, item)) is None:
                 self._frame = None
             else:
-                self._offer((*_DELTA, named, 0, self._details.text_field(item)), piece_key(facts), repr(facts))
+                self._offer((*_DELTA, named, 0, self._details.text_field(item)), piece_key(facts), write_json(facts))
         for field in filter(filled.__contains__, dict.fromkeys((thought, "content", "refusal", *self._READERS))):
             text = text_in(delta, field)
             if text and field in (thought, "refusal", "content"):
@@ -258,7 +258,7 @@ class OpenAIChatDecoder(DecoderBase):
                 self.recorder.keep(None, more | ({"thought": facts} if facts else {}))
                 if facts:
                     self.recorder.end(None)  # a signature is the end of a thought
-            self._offer((*_DELTA, "content", 0, field, 0, "text"), None, repr(more))
+            self._offer((*_DELTA, "content", 0, field, 0, "text"), None, write_json(more))
         elif kind == "text" and text is not None:
             self.recorder.text(text)
             self.recorder.keep(None, details=others(item, ("type", "text")))
