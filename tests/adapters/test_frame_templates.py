@@ -70,6 +70,17 @@ def test_an_id():
     assert None is matched(made, 0, b'{"id":010,"delta":{"text":"b"}}', unique=True)
 
 
+def test_an_empty_string_among_what_varies():
+    """
+    It matches itself alone: what comes in its place may be the first value that counts.
+    """
+    made = learned(b'{"id":"","created":"","delta":{"text":"a"}}')
+
+    assert b'"b"' == matched(made, 0, b'{"id":"","created":"","delta":{"text":"b"}}')
+    assert None is matched(made, 0, b'{"id":"","created":"x","delta":{"text":"b"}}')
+    assert None is matched(made, 0, b'{"id":"x","created":"","delta":{"text":"b"}}')
+
+
 def test_the_pattern_of_another_stream():
     """
     The pattern does not depend on long constants, so that the next stream finds it compiled.
@@ -168,6 +179,9 @@ TEACHES_NOTHING = {
     "no object": b'{"index":3,"delta":["text"]}',
     "a number in a list": b'{"index":3,"delta":{"text":"a"},"usage":[1]}',
     "an exponent": b'{"index":3,"delta":{"text":"a"},"created":1e5}',
+    "an id with a fraction": b'{"id":0.5,"index":3,"delta":{"text":"a"}}',
+    "an id that is an array": b'{"id":[1],"index":3,"delta":{"text":"a"}}',
+    "an id that is an object": b'{"id":{"a":1},"index":3,"delta":{"text":"a"}}',
 }
 
 

@@ -5,7 +5,17 @@ Fields are read alike from what a JSON reader gives and from what the library ke
 import pytest
 
 from assistant_events import State, thaw
-from assistant_events.adapters.json_fields import array, count, extend_arrays, flag, integer, mapping, mappings, string
+from assistant_events.adapters.json_fields import (
+    array,
+    count,
+    extend_arrays,
+    flag,
+    integer,
+    learn_arrays,
+    mapping,
+    mappings,
+    string,
+)
 from assistant_events.values import freeze
 
 FIELDS = {
@@ -48,6 +58,16 @@ def test_plain_and_frozen_are_read_alike(form, read, key, expected):
     A reader finds the same in a plain object, in a frozen one and in a state.
     """
     assert expected == thaw(read(form(FIELDS), key))
+
+
+def test_an_array_in_place_of_another_value():
+    """
+    It goes on with nothing, and is left to what learns other values.
+    """
+    facts = {"known": {"a": [1], "b": "x"}}
+
+    assert {"b": [], "c": 1} == learn_arrays(facts, "known", {"a": [2], "b": [], "c": 1, "d": [3]})
+    assert {"known": {"a": [1, 2], "b": "x", "d": [3]}} == facts
 
 
 def test_arrays_that_go_on():

@@ -4,7 +4,7 @@ Cases 94 to 104 of the wire reference: replays, cursors, documents that finish a
 
 import pytest
 
-from assistant_events import AssistantMessage, Origin, UserMessage, find_problems, fold
+from assistant_events import AssistantMessage, Origin, UserMessage, find_problems, fold, reconcile
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.testing import durable as kept
 
@@ -350,6 +350,21 @@ def test_a_message_that_was_closed_starts_over():
     after = second.feed(stream(*wire[2:])) + second.close()
     assert "step.restarted" == after[0].type
     assert_whole(before + after, stream(*wire))
+
+
+def test_a_run_that_several_hops_have():
+    """
+    The replay of an interaction that came again behind another one begins at the first of its messages.
+    """
+    wire = [C("v1"), S(0, mo("a")), C("v2"), S(0, mo("b")), C("v1"), S(0, mo("c")), X(0), K("v1")]
+    made = decoder()
+    before = made.feed(stream(*wire[:6])) + made.close()
+    second = decoder(prior=priors(before))
+    found = before + second.feed(stream(*wire)) + second.close()
+
+    assert [] == find_problems(found)
+    assert ["a", "b", "c"] == [message.text for message in fold(found).messages]
+    assert [] == reconcile(fold(found))
 
 
 def test_a_stream_cut_inside_its_first_frame_learns_its_model_from_the_replay():

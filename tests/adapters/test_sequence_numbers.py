@@ -55,7 +55,7 @@ def test_wrong_numbers(frames, expected):
 
 def test_numbers_of_the_fast_path():
     """
-    They belong to deltas, and count as the last number.
+    Their frames are compared by type, item and delta, and the highest counts as the last number.
     """
     frame_ids = {b"9"}
     codes = []
@@ -63,10 +63,13 @@ def test_numbers_of_the_fast_path():
     assert (set(), None) == (frame_ids, numbers.last)
 
     numbers.is_repeated(3, "created")
-    frame_ids.add(b"7")
+    frame_ids.update((b"5", b"7"))
+    numbers.skipped("text.delta", 0).ids.extend((b"5", b"7"))
+    numbers.skipped("text.delta", 0).texts.extend("ab")
     numbers.add(7)
     numbers.add(5)
 
-    assert (True, 7) == (numbers.is_repeated(7, "text.delta"), numbers.last)
+    assert (True, 7) == (numbers.is_repeated(7, "text.delta", 0, "b"), numbers.last)
+    assert (True, []) == (numbers.is_repeated(5, "text.delta", 0, "a"), codes)
     assert (False, []) == (numbers.is_repeated(4, "done"), codes)
     assert (False, []) == (numbers.is_repeated(9, "done"), codes)

@@ -9,7 +9,7 @@ proves that the events are equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from assistant_events.adapters.frame_templates import AS_LINE, DeltaFrames, FramePattern, FrameTemplate, TemplateLearner
 from assistant_events.adapters.json_fields import Fields
@@ -56,6 +56,14 @@ _SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
 Continued: TypeAlias = OpenFragment | OpenCall | Callable[[], OpenFragment]
 """What frames continue: what is open, or a function that opens it."""
 
+
+class SkippedFrames(NamedTuple):
+    """What is known of frames that were not decoded in full."""
+
+    ids: list[bytes]
+    texts: list[str]
+
+
 _QUOTE = ord('"')
 
 # Around and between the texts of a run. A string holds no line end, so none reaches from one literal into the next.
@@ -98,6 +106,7 @@ class DeltaFastPath:
         "number",
         "prefix",
         "runs",
+        "skipped_frames",
         "stopped",
         "template",
     )
@@ -110,6 +119,9 @@ class DeltaFastPath:
 
     prefix: bytes
     """The same of a payload."""
+
+    skipped_frames: SkippedFrames | None
+    """Lists that get ids and texts."""
 
     last: bytes | None
     """The last frame with counted values beside its id; `None` when there was none."""
@@ -133,7 +145,14 @@ class DeltaFastPath:
         self._read = string_reader()
         self._read_run = strings_reader()
 
-    def continue_with(self, message_id: str, number: int, fragment: Continued, texts: list[Any] | None) -> None:
+    def continue_with(
+        self,
+        message_id: str,
+        number: int,
+        fragment: Continued,
+        texts: list[Any] | None,
+        skipped_frames: SkippedFrames | None = None,
+    ) -> None:
         """
         Expect frames that continue a fragment, as long as they do, by the template that was learned.
 
@@ -145,6 +164,8 @@ class DeltaFastPath:
             fragment: What the frames continue, or what opens it when the first of them comes.
 
             texts: A list that gets the text of each frame, for adapters that need to know how it was cut.
+
+            skipped_frames: Lists that get id and text of each frame that has an id.
         """
         # Any: an adapter may keep items of its own in the list.
         template = self.learner.template
@@ -164,7 +185,7 @@ class DeltaFastPath:
             self.head, self._tail = template.bound(number)
             self.prefix = self.head[len(self._around[0]) :]
         self._message_id = message_id
-        self._texts = texts
+        self._texts, self.skipped_frames = texts, skipped_frames
         self.last, self.last_id = None, b""
         self.learner.size = 0
         self.stopped = False
@@ -323,6 +344,9 @@ class DeltaFastPath:
             if frame_id:
                 self.last_id = frame_id
                 self._ids.add(frame_id)
+                if self.skipped_frames is not None:
+                    self.skipped_frames.ids.append(frame_id)
+                    self.skipped_frames.texts.append(delta)
         return delta
 
     def _bind(self) -> FramePattern:
@@ -379,6 +403,9 @@ class DeltaFastPath:
                 self.last = data[start:end].removesuffix(after).rpartition(after)[2] + after
             if ids:
                 self.last_id = ids[count - 1]
+                if self.skipped_frames is not None:
+                    self.skipped_frames.ids.extend(ids[:count])
+                    self.skipped_frames.texts.extend(texts)
             self._append(texts, sink)
         return count, found, end
 

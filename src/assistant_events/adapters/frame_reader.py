@@ -18,7 +18,7 @@ from typing import Any, ClassVar, final
 import attrs
 
 from assistant_events.adapters.errors import error_of_body
-from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath
+from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath, SkippedFrames
 from assistant_events.adapters.frame_templates import (
     NUMBER_LIMIT,
     DeltaFrames,
@@ -169,6 +169,7 @@ class FrameReader(ABC):
         kind: Hashable = None,
         number: int | None = None,
         texts: list[Any] | None = None,
+        skipped_frames: SkippedFrames | None = None,
     ) -> None:
         """
         Let frames like *event* continue a fragment without being decoded in full, until another frame comes.
@@ -189,6 +190,8 @@ class FrameReader(ABC):
             number: Number of the item, when *event* is `None`; `None` where its frames have none.
 
             texts: A list that gets the text of each frame.
+
+            skipped_frames: Lists that get id and text of each frame that has an id (`delta_frames.unique`).
         """
         # Any: see `DeltaFastPath`.
         if not self.fast or fragment is None or self.recorder.rejoining:
@@ -210,7 +213,7 @@ class FrameReader(ABC):
             if fast.learner.template is None or (fast is self._left and fast.is_for(number, fragment)):
                 fast.learner.observe(partial(self._learn_frame, self.payload, event, path))
         if fast is not None and fast.learner.template is not None:
-            fast.continue_with(self.recorder.message_id, number, fragment, texts)
+            fast.continue_with(self.recorder.message_id, number, fragment, texts, skipped_frames)
             self._fast_path = fast
 
     def catch_up(self) -> None:

@@ -118,6 +118,8 @@ class DeltaFrames:
 
     def allow(self, event: Fields, path: Path) -> bool:
         """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""
+        if isinstance(self._within(event).get(self.unique), (float, list, dict)):
+            return False  # not an id
         value: Any = event
         varying = self._varying | {str(key) for key in self.number}
         for depth, step in enumerate(path):
@@ -354,14 +356,14 @@ class TemplateLearner:
 
 
 def _scalars(value: object, path: Path) -> Iterator[tuple[Path, object]]:
-    """Yield the strings and numbers inside a value, with their paths."""
+    """Yield the strings and numbers inside a value, with their paths; an empty string may mean that one is missing."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _scalars(item, (*path, key))
     elif isinstance(value, list):
         for at, item in enumerate(value):
             yield from _scalars(item, (*path, at))
-    elif type(value) in _VALUES:
+    elif type(value) in _VALUES and value != "":
         yield path, value
 
 

@@ -19,11 +19,9 @@ class Hops:
         self.recorded = _by_id(prior)
         """The messages that were recorded before, by id."""
 
-        self._by_run = {
-            message.run.id: each
-            for each, message in self.recorded.items()
-            if message.run is not None and self._number_of(each) > 1
-        }
+        recorded = reversed(self.recorded.items())
+        self._by_run = {message.run.id: each for each, message in recorded if message.run is not None}
+        """By run, the first message of it: a replay of several hops of one run begins there."""
 
     @property
     def is_first(self) -> bool:
@@ -38,8 +36,10 @@ class Hops:
     def resume(self, run_id: str) -> str | None:
         """Go to the recorded hop of a run and return its message id; `None` when none was recorded."""
         message_id = self._by_run.get(run_id)
-        if message_id is not None:
-            self._number = self._number_of(message_id)
+        number = 1 if message_id is None else self._number_of(message_id)
+        if number == 1:
+            return None
+        self._number = number
         return message_id
 
     def _number_of(self, message_id: str) -> int:

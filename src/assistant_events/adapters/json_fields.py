@@ -164,8 +164,13 @@ def extend_arrays(facts: dict[str, Any], key: str, fields: Fields, *, repeats: b
 
 
 def learn_arrays(facts: dict[str, Any], key: str, fields: Fields) -> dict[str, Any]:
-    """Put the arrays of *fields* as `extend_arrays` into *facts* under *key*, with repeats; return the other fields."""
-    arrays = {name: value for name, value in fields.items() if is_array(value)}
+    """
+    Put the arrays of *fields* as `extend_arrays` into *facts* under *key*, with repeats; return the other fields.
+
+    An array in place of what was none is one of these.
+    """
+    known = mapping(facts, key)
+    arrays = {name: value for name, value in fields.items() if is_array(value) and is_array(known.get(name, []))}
     extend_arrays(facts, key, arrays, repeats=True)
     return others(fields, arrays)
 

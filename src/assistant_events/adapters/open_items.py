@@ -149,7 +149,7 @@ class OpenItem:
             self.complete()
             state = {"type": self.kind, **others({"item_id": string(self.fields, "id")})}
             self.decoder.recorder.keep(self.key, state)
-            self.decoder.recorder.result(None, key=self.key, provider_executed=True)
+            self.decoder.recorder.result(None, name=self.kind, key=self.key, provider_executed=True)
 
     def add_late(self, key: str, fields: Fields) -> None:
         """Record a field of an item that has ended without it, in a fragment of its own."""
@@ -258,9 +258,9 @@ class OpenItems:
         """Return the item of an index or an id; `None` without one."""
         return self._at.get(address)
 
-    def is_place(self, index: int | None) -> bool:
-        """Return whether an index alone names an item, and not two calls that were open at once."""
-        return index not in self._shared
+    def is_at(self, index: int | None, item: OpenItem) -> bool:
+        """Return whether an index alone names an item: it is there, and no other call was open there with it."""
+        return self._at.get(index) is item and index not in self._shared
 
     def answered_by(self, item: OpenItem) -> OpenItem | None:
         """Return the call that has waited for an item with its result, and now has it; `None` when none has."""
@@ -351,7 +351,7 @@ class OpenItems:
         address = item_id or call_id
         if call_id and not is_end and self._is_other_call(self._at.get(index), call_id):
             self._shared.add(index)
-        index = index if self.is_place(index) else None
+        index = None if index in self._shared else index
         item = self._at.get(address if index is None else index)
         if item is not None and item.kind == kind and whole is None:
             if item_id and not item.address and not item.fields.get("id"):

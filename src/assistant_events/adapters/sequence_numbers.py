@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import final
 
 from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.fast_path import Continued, SkippedFrames
 from assistant_events.adapters.json_fields import Fields, count
 
 
@@ -28,8 +29,11 @@ class SequenceNumbers:
         frame_ids.clear()
         self._frame_ids = frame_ids
         self._note = note
-        self._frames: dict[int, tuple[str, object, object]] | None = {}
-        """By number, the frames that were decoded in full; `None` when the numbers are wrong."""
+        self._frames: dict[bytes, tuple[str, object, object]] | None = {}
+        """By number, the frames that came; `None` when the numbers are wrong."""
+
+        self._skipped: dict[tuple[str, int | None], SkippedFrames] = {}
+        """By type and item, deltas of the fast path; they are put into the frames when one of them comes again."""
 
         self.last: int | None = None
         """The highest number; `None` when no frame had one."""
@@ -39,21 +43,30 @@ class SequenceNumbers:
         if number is not None:
             self.last = max(number, self.last or 0)
 
+    def skipped(self, kind: str, item: int | None) -> SkippedFrames | None:
+        """Return what gets the deltas of the fast path; `None` when the numbers are wrong."""
+        return None if self._frames is None else self._skipped.setdefault((kind, item), SkippedFrames([], []))
+
     def is_repeated(self, number: int | None, kind: str, item: object = None, delta: object = None) -> bool:
-        """Return whether a frame came before; of those that took the fast path no more is known than the number."""
+        """Return whether a frame came before."""
         if number is None or self._frames is None:
             return False
         serial, frame = b"%d" % number, (kind, item, delta)
         if serial not in self._frame_ids:
             self._frame_ids.add(serial)
-            self._frames[number] = frame
+            self._frames[serial] = frame
             self.add(number)
             return False
-        is_same = self._frames[number] == frame if number in self._frames else kind.endswith(".delta")
-        if not is_same:
-            self._frames = None
-            self._note("wrong-number", "a frame has the number of another one; numbers are not looked at any more")
-        return is_same
+        if serial not in self._frames:
+            for (skipped, of), (serials, texts) in self._skipped.items():
+                self._frames |= {each: (skipped, of, text) for each, text in zip(serials, texts, strict=True)}
+                serials.clear()
+                texts.clear()
+        if self._frames.get(serial) == frame:
+            return True
+        self._frames = None
+        self._note("wrong-number", "a frame has the number of another one; numbers are not looked at any more")
+        return False
 
 
 class NumberedDecoder(DecoderBase):
@@ -68,9 +81,18 @@ class NumberedDecoder(DecoderBase):
         self.numbers = SequenceNumbers(self.frame_ids, self.note)
         """Those that came."""
 
+        self._kind = ""
+        """Type of the frame that is read."""
+
     def is_repeated(self, event: Fields, kind: str, item: object = None) -> bool:
         """Return whether a frame came before: the same of its type and its item, with the same `delta`."""
+        self._kind = kind
         return self.numbers.is_repeated(count(event, self.delta_frames.unique), kind, item, event.get("delta"))
+
+    def offer_delta(self, event: Fields, fragment: Continued | None, *, kind: Hashable) -> None:
+        """Offer the fast path to frames like the one that is read, whose text is in the field `delta`."""
+        skipped = self.numbers.skipped(self._kind, self.delta_frames.number_in(event))
+        self.offer_fast_path(event, ("delta",), fragment, kind=kind, skipped_frames=skipped)
 
     def on_skipped(self, counted: Fields) -> None:
         """Take the number of the last delta on the fast path."""

@@ -65,6 +65,28 @@ def kinds(found):
     return [(part.type, getattr(part, "text", None)) for part in found.parts]
 
 
+def test_an_item_behind_an_input_without_a_call():
+    """
+    The input of a call that never began, and an item of an unknown type behind it, fail nothing.
+    """
+    whole_input = frame("custom_tool_call_input.done", sequence_number=4)
+    found = message(body(whole_input, done(0, **{"": ""}), completed()))
+
+    assert MessageStatus.COMPLETED is found.status
+    assert [("opaque", None), ("tool", None)] == kinds(found)
+
+
+def test_deltas_at_the_index_of_another_item():
+    """
+    Their ids alone name their items, so that they are read in full, one by one.
+    """
+    ids = {**dict.fromkeys("abcdef", "rs_1"), "x": "rs_2"}
+    deltas = [delta("reasoning_summary_text", 0, each, summary_index=0) | {"item_id": ids[each]} for each in ids]
+    data = body(created(), deltas[0], part("added", 0, **output_text("")), *deltas[1:], completed())
+
+    assert [("reasoning", "abcdef"), ("text", ""), ("reasoning", "x")] == kinds(message(data))[:3]
+
+
 class TestResponse:
     def test_facts(self):
         """
@@ -1225,6 +1247,30 @@ class TestResumption:
 
         assert "0 1 2 3 4 5 6 7 8 " == message(data).text
         assert ["wrong-number"] == notes(data)
+
+    @pytest.mark.parametrize(
+        ("more", "text_of", "noted"),
+        [
+            ({}, "", []),
+            ({"delta": "more"}, "more", ["wrong-number"]),
+            ({"type": "response.refusal.delta"}, "word 9 ", ["wrong-number"]),
+            ({"output_index": 1, "item_id": "item_1"}, "word 9 ", ["wrong-number"]),
+        ],
+        ids=["the same delta", "another text", "another type", "another item"],
+    )
+    def test_a_number_of_a_delta_that_took_the_fast_path(self, more, text_of, noted):
+        """
+        It is compared with that delta: one that comes again is left out, and no other is lost.
+        """
+        frames = numbered(created(), *text(0, *[f"word {at} " for at in range(20)])[:-3])
+        again = next(each for each in frames if each.get("delta") == "word 9 ")
+        data = body(
+            *frames, {**again, **more}, {"type": "response.unknown", "sequence_number": again["sequence_number"]}
+        )
+        noted = noted or ["wrong-number"]  # of the last frame, which is none of a delta
+
+        assert text_of == "".join(part.text for part in message(data).parts).removeprefix(message(body(*frames)).text)
+        assert [*noted, "unknown-event"] == notes(data)
 
     def test_no_numbers(self):
         """

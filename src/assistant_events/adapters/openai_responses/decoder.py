@@ -254,9 +254,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             text.add(string(event, "delta") or "")
             if logprobs := array(event, "logprobs"):
                 text.append("logprobs", logprobs)
-            elif self._items.is_place(index) and not isinstance(event.get("sequence_number"), (dict, list)):
-                # Elsewhere its id counts, which the fast path does not look at.
-                self.offer_fast_path(event, ("delta",), self.recorder.open_of(text.key), kind=(text.kind, text.index))
+            elif self._items.is_at(index, item):  # elsewhere its id counts, which the fast path does not look at
+                self.offer_delta(event, self.recorder.open_of(text.key), kind=(text.kind, text.index))
         elif verb == "annotation.added":
             text.append("annotations", [mapping(event, "annotation")])
         elif verb == "done":
