@@ -33,8 +33,10 @@ def is_failed(call: msg.ToolPart) -> bool:
     return call.status is msg.CallStatus.FAILED or not _is_answered(call)
 
 
-def repairs(call: msg.ToolPart) -> list[DropReason]:
+def repairs(call: msg.ToolPart | msg.MediaPart) -> list[DropReason]:
     """Return what the request repairs in the result of a call."""
+    if isinstance(call, msg.MediaPart):
+        return []
     if not _is_answered(call):
         return [DropReason.NO_ANSWER]
     return [DropReason.UNCALLED] if call.input is None else []
@@ -134,8 +136,11 @@ def output_value(call: msg.ToolPart) -> Any:
             return "".join([item.text for item in output if isinstance(item, v.TextContent)])
 
 
-def in_words(call: msg.ToolPart) -> tuple[v.Content, ...]:
-    """Return a call and its result as content of the user."""
+def in_words(call: msg.ToolPart | msg.MediaPart) -> tuple[v.Content, ...]:
+    """Return a call and its result, or media, as content of the user."""
+    if isinstance(call, msg.MediaPart):
+        uri = call.uri if call.data is None else None
+        return (v.MediaContent(media_type=call.media_type, data=call.data, uri=uri),)
     arguments = call.raw_input if call.input is None else v.write_json(call.input).decode()
     fault = _fault(call)
     ending = f"It failed: {fault}" if fault else "It answered:" if call.output else "It answered nothing."

@@ -25,7 +25,7 @@ from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMod
 from assistant_events.adapters.items import text_block
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.media_urls import is_readable, usual_media
-from assistant_events.adapters.signed_calls import lost_calls, unsigned_calls, with_signature
+from assistant_events.adapters.signed_calls import lost_calls, unsigned_calls, unsigned_images, with_signature
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, Selection, select
 
@@ -72,13 +72,13 @@ class EncoderBase(ABC):
     """Keys of state that are not sent, where all others are; `None` where `placed_state` lists those that are."""
 
     signature_key: ClassVar[str] = ""
-    """
-    Key of the state of a call that has its signature, or a path with dots, for `Policy.lost_signature`; empty where
-    calls have none.
-    """
+    """Key of the state of a call, or a path with dots, that has its signature; empty where calls have none."""
 
     checks_signatures: bool = False
     """Whether the model refuses a step of the current turn whose first call has no signature."""
+
+    signed_images: Collection[str] = ()
+    """Keys of state of which an image of an answer needs one; empty where the model takes any image."""
 
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = None
     """
@@ -90,10 +90,7 @@ class EncoderBase(ABC):
     """Beginnings of addresses of media that no other provider reads. Media at those of others are not sent."""
 
     media_in_results: Collection[str] | None = None
-    """
-    Media types that a result can hold; other media follow the results as of the user. `None` where it can hold all for
-    which `result_content` returns a block.
-    """
+    """Media types that a result can hold; others follow as of the user. `None`: all that `result_content` takes."""
 
     refuses_blanks: ClassVar[bool] = False
     """Whether a prompt cannot have a text of blanks, and has to be there where nothing of it can be sent."""
@@ -286,14 +283,15 @@ class EncoderBase(ABC):
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> Collection[int]:
         """
-        Return the places of calls that the provider refuses as calls; they are sent as text of the user.
+        Return the places of calls and images that the provider refuses as such; they are sent as content of the user.
 
-        By default those of its own that have lost their signature, where it `checks_signatures`.
+        By default calls of its own that have lost their signature, where it `checks_signatures`, and unsigned images.
         """
+        refused = unsigned_images(parts, self.signed_images)
         is_checked = self.checks_signatures and self._policy.lost_signature is None and message.id in self._turn
-        if not (is_checked and self.is_of_provider(message)):
-            return ()
-        return lost_calls(message, parts, self.signature_key, self.needs_result)
+        if is_checked and self.is_of_provider(message):
+            refused += lost_calls(message, parts, self.signature_key, self.needs_result)
+        return refused
 
     def summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
         """Return the places of parts of an answer that a summary behind them has, with the reason."""
@@ -519,7 +517,7 @@ class EncoderBase(ABC):
         sent: list[msg.Part] = []
         results, following = list[Item](), list[Item]()  # blocks of the user, behind the results
         for place, part in parts:
-            is_refused = isinstance(part, msg.ToolPart) and place in refused
+            is_refused = isinstance(part, msg.ToolPart | msg.MediaPart) and place in refused
             reason = self.unsendable(part) or left_out.get(place)
             if reason is None and not is_refused and not self.is_sent(kept, with_input(part)):
                 reason = DropReason.UNPLACED
@@ -527,7 +525,7 @@ class EncoderBase(ABC):
                 drops.append(Drop(message.id, place, reason, whole=True))
                 continue
             reasons, is_complete = list[DropReason](), True
-            if isinstance(part, msg.ToolPart) and is_refused:
+            if isinstance(part, msg.ToolPart | msg.MediaPart) and is_refused:
                 reasons = [DropReason.REWORDED, *repairs(part)]
                 blocks, is_complete = self._blocks(in_words(part))
                 following += blocks

@@ -1,12 +1,13 @@
 """
-Calls of the app that have no signature.
+Calls of the app, and images, that have no signature.
 
-Gemini looks at the first call of each step in the current turn, and refuses the request when that has none.
+Gemini looks at the first call of each step in the current turn, its image models at the images of all answers, and
+refuses the request when one has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import takewhile
 
 import attrs
@@ -53,6 +54,12 @@ def lost_calls(
     return places if has_lost else []
 
 
+def unsigned_images(parts: Sequence[tuple[int, msg.Part]], keys: Collection[str]) -> list[int]:
+    """Return the places of the images of an answer whose state has none of *keys*, if any are needed."""
+    images = [(place, part) for place, part in parts if isinstance(part, msg.MediaPart)] if keys else []
+    return [place for place, part in images if "image/" in part.media_type and part.state.keys().isdisjoint(keys)]
+
+
 def with_signature(part: msg.Part, key: str, signature: str | None) -> msg.Part:
     """Return a call with a signature in its state, under a key or a path with dots."""
     first, *inner = key.split(".")
@@ -62,4 +69,4 @@ def with_signature(part: msg.Part, key: str, signature: str | None) -> msg.Part:
     return attrs.evolve(part, state=State({**part.state, first: value}))
 
 
-__all__ = ["lost_calls", "unsigned_calls", "with_signature"]
+__all__ = ["lost_calls", "unsigned_calls", "unsigned_images", "with_signature"]

@@ -64,7 +64,7 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         "the request reports that as its result.",
         DropReason.NO_ANSWER: "Every call that is sent needs an answer, and this has none; the request reports that.",
         DropReason.REWORDED: "The provider refuses the call without its id, its signature or the signed thought before "
-        "it: call and answer are sent as text.",
+        "it: call and answer are sent as text. An image without its signature is sent as one of the user.",
         DropReason.PLACEHOLDER: "The call has lost its signature; what the provider documents for that is in its place "
         "(`Policy.lost_signature`).",
     }

@@ -104,6 +104,54 @@ def test_a_function_without_a_name(kind):
     assert "opaque" == found.parts[1].type
 
 
+STEP = (None, "other-model")  # the id of a response
+IMAGE_MODELS = ["gemini-3-pro-image-preview", "gemini-3.1-flash-image", "nano-banana-pro-preview", "gemini-10-image"]
+
+
+@pytest.mark.parametrize("name", IMAGE_MODELS)
+def test_an_image_without_a_signature(name):
+    """
+    Image models refuse it in an answer ("Image part is missing a thought_signature in content position 2, part position
+    2", archestra#2548, langchain-google#1431, big-AGI for images of other models): it is sent as one of the user.
+    """
+    drawn = message(answer(T("Here."), {"inlineData": PNG}))
+    later = UserMessage(id="u2", content="Make it red")
+    expected = [ASKED, model(T("Here.")), user({"inlineData": PNG}, T("Make it red"))]
+
+    assert (expected, [STEP, (1, "reworded")]) == encoded(USER, drawn, later, model=name)
+
+
+def test_an_image_without_a_signature_beside_a_call():
+    """
+    It is behind the results, which are directly behind their calls.
+    """
+    transcript = fold(events(answer(F("f", {}, SIG, id="f1"), {"inlineData": PNG})))
+    transcript = fold([transcript.pending_tool_calls[0].succeed("done")], start=transcript)
+    results = [user(response("f", {"output": "done"}, id="f1")), user({"inlineData": PNG})]
+    found = encoded(USER, *transcript.messages, model="gemini-3-pro-image-preview")
+
+    assert ([ASKED, model(F("f", {}, SIG, id="f1")), *results], [STEP, (1, "reworded")]) == found
+
+
+IMAGES_THAT_STAY = {
+    "a signed one": ({"inlineData": PNG, "thoughtSignature": SIG}, "gemini-3-pro-image-preview"),
+    "one of a thought": ({"inlineData": PNG, "thought": True}, "gemini-3-pro-image-preview"),
+    "audio": ({"inlineData": {"mimeType": "audio/wav", "data": "AA=="}}, "gemini-3-pro-image-preview"),
+    "for an older model": ({"inlineData": PNG}, "gemini-2.5-flash-image"),
+    "for a model of texts": ({"inlineData": PNG}, "gemini-3-pro-preview"),
+}
+
+
+@pytest.mark.parametrize(("part", "name"), IMAGES_THAT_STAY.values(), ids=IMAGES_THAT_STAY)
+def test_an_image_that_stays_in_its_answer(part, name):
+    """
+    What no model refuses is sent at its place.
+    """
+    found = encoded(USER, message(answer(T("Here."), part)), model=name)
+
+    assert ([ASKED, model(T("Here."), part)], [STEP]) == found
+
+
 def test_the_same_request_twice():
     """
     The same messages give the same bytes: the service caches what is before.

@@ -26,12 +26,10 @@ from assistant_events.history import DropReason, Policy
 from assistant_events.values import Content, JsonContent, MediaContent, thaw
 
 NO_SIGNATURE: Final = b64encode(b"skip_thought_signature_validator").decode()
-"""
-A value for `Policy.lost_signature`. Gemini 3 refuses a step of the current turn whose first call has no signature; with
-this one it does not look (documentation of thought signatures, recorded from pydantic-ai).
-"""
+"""For `Policy.lost_signature`: with it Gemini 3 looks for none (documentation of thought signatures, pydantic-ai)."""
 
 _OLDER: Final = re.compile(r"gemini-[12](?!.*computer-use)")
+_OF_IMAGES: Final = re.compile(r"gemini-(?:[3-9]|\d\d).*-image|nano-banana-(?:pro|\d)")
 _REFUSED: Final = words.BESIDE | {"functionCall", "functionResponse"}  # a part of these is one without a name
 _IN_RESULTS: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
 
@@ -55,6 +53,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
     def prepare(self) -> None:
         """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""
         self.checks_signatures = not _OLDER.search(self.model_of(self.body))
+        self.signed_images = ("thoughtSignature", "thought") if _OF_IMAGES.search(self.model_of(self.body)) else ()
         self.media_in_results = _IN_RESULTS if self.checks_signatures else ()
         tools = camel_keys(mapping(self.body, "toolConfig") or mapping(self.body, "tool_config"))
         self._has_server_tools = flag(tools, "includeServerSideToolInvocations")
