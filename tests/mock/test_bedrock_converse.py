@@ -375,8 +375,18 @@ def test_what_is_accepted(request_):
     assert 200 == anything(request_).status
 
 
-def anything(request_):
-    return posted({"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}, request_)
+def test_any_json_in_results_for_nova():
+    """
+    Nova has read a number that Claude's service refuses (0xPlaygrounds/rig, bedrock/agent/tool_roundtrip_smoke).
+    """
+    request = body("Hi", model(CALL), user(altered_result(content=[{"json": -3}])), **TOOLS)
+
+    assert 400 == anything(request).status
+    assert 200 == anything(request, path="/model/us.amazon.nova-lite-v1%3A0/converse").status
+
+
+def anything(request_, **options):
+    return posted({"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}, request_, **options)
 
 
 SECOND = {"toolUse": {**CALL["toolUse"], "toolUseId": "tooluse_2"}}

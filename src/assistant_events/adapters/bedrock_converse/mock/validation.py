@@ -63,6 +63,8 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
         ApiError: With status 400, for the first fault.
     """
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
+    if "amazon.nova" not in (string(body, "modelId") or ""):  # Nova takes any JSON (0xPlaygrounds/rig, recorded)
+        _check_json(messages)
     _check_roles([role for role, _ in messages])
     _check_fields(body, [block for _, blocks in messages for block in blocks])
     _check_documents([blocks for _, blocks in messages])
@@ -137,9 +139,15 @@ def _check_block(where: str, block: object) -> None:
             raise _constraint(f"{where}.toolResult.content", result.get("content"), "be a list")
         if result.get("status") == "error" and not result["content"]:
             raise _rejected(_NO_OUTPUT.format(where))
-        for number, content in enumerate(mappings(result, "content")):
-            if "json" in content and not is_object(content["json"]):
-                raise _rejected(_NO_JSON.format(f"{where}.toolResult.content.{number}"))
+
+
+def _check_json(messages: Sequence[tuple[str, _Blocks]]) -> None:
+    for place, (_, blocks) in enumerate(messages):
+        for index, block in enumerate(blocks):
+            for number, content in enumerate(mappings(mapping(block, "toolResult"), "content")):
+                if "json" in content and not is_object(content["json"]):
+                    where = f"messages.{place}.content.{index}.toolResult.content.{number}"
+                    raise _rejected(_NO_JSON.format(where))
 
 
 def _check_documents(messages: list[_Blocks]) -> None:
