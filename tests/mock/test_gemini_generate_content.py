@@ -411,6 +411,24 @@ def test_signatures_elsewhere():
     assert [200, 200, 400] == asked_
 
 
+def test_images_are_signed():
+    """
+    Image models from Gemini 3 on refuse an image of an answer that comes back without its signature.
+    """
+    path = "/v1beta/models/gemini-3-pro-image-preview:generateContent"
+    image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw=="}}
+    provider = provider_of({"Hello": {"parts": [{**image, "thought": True}, {"text": "Here."}, image]}})
+    thought, text, signed = parts_of(posted(provider, path=path).document)
+    lost = posted(provider, body(USER, model(thought, text, image), USER), path)
+
+    assert [image, text] == [without_signature(signed), {"text": "Here."}]
+    assert "thoughtSignature" not in thought
+    assert 200 == posted(provider, body(USER, model(thought, text, signed), USER), path).status
+    assert 200 == posted(provider, body(USER, model(thought, text, image), USER)).status
+    assert 400 == lost.status
+    assert "Image part is missing a thought_signature in content position 2, part position 3." in str(lost.document)
+
+
 def test_a_signature_that_a_fixture_leaves_out():
     """
     An empty signature is none: the answer is not signed.

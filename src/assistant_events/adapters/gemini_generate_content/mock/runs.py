@@ -13,7 +13,7 @@ from assistant_events.adapters.gemini_generate_content import (
 )
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
 from assistant_events.adapters.gemini_generate_content.vocabulary import block_reason_of
-from assistant_events.adapters.json_fields import Fields, is_object, listed, mapping, mappings
+from assistant_events.adapters.json_fields import Fields, is_object, listed, mapping, mappings, string
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.google_api import MODEL, error_of_stream
@@ -38,12 +38,18 @@ def sealed_content(part: Fields) -> object:
     return ["functionCall", call.get("name")] if call else ["part"]
 
 
+def is_image(part: Fields) -> bool:
+    """Return whether a part is an image that is signed: those of thoughts are not."""
+    return "image/" in (string(mapping(part, "inlineData"), "mimeType") or "") and not part.get("thought")
+
+
 @final
 class Prepared(PreparedAnswer):
     """
     An answer that can be sent any number of times.
 
-    As by Gemini 3, its first call of a function is signed; without any the text at its end, unless a part names one.
+    As by Gemini 3, its images and its first call of a function are signed; without any call the text at its end, unless
+    a part names one.
     """
 
     emitter: ClassVar[type[EmitterBase]] = GeminiGenerateContentEmitter
@@ -52,8 +58,8 @@ class Prepared(PreparedAnswer):
         """Return the response."""
         answer = cast("Answer", self.answer)
         parts = [thaw(part) for part in answer.parts]
-        signed = self._signed_place(parts)
-        written = [self._part(part, place, signs=place == signed) for place, part in enumerate(parts)]
+        signed = self._signed_places(parts)
+        written = [self._part(part, place, signs=place in signed) for place, part in enumerate(parts)]
         is_blocked = not parts and answer.finish_reason is None and block_reason_of(answer.more) is not None
         candidate = {
             **({"content": {"parts": written, "role": "model"}} if parts else {}),
@@ -79,12 +85,13 @@ class Prepared(PreparedAnswer):
         is_part = candidates and "content" in candidates[0] and "finishReason" not in candidates[0]
         return "part" if is_part else "finish"
 
-    def _signed_place(self, parts: list[dict[str, Any]]) -> int | None:
+    def _signed_places(self, parts: list[dict[str, Any]]) -> list[int]:
         if not self.signs or any("thoughtSignature" in part for part in parts):
-            return None
+            return []
         calls = [place for place, part in enumerate(parts) if "functionCall" in part]
         ends_in_text = bool(parts) and "text" in parts[-1] and not parts[-1].get("thought")
-        return calls[0] if calls else len(parts) - 1 if ends_in_text else None
+        images = [place for place, part in enumerate(parts) if is_image(part)]
+        return [*images, *(calls[:1] or ([len(parts) - 1] if ends_in_text else []))]
 
     def _part(self, part: dict[str, Any], place: int, *, signs: bool) -> dict[str, Any]:
         if "functionCall" in part:

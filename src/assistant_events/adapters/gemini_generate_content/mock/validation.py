@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import declared
-from assistant_events.adapters.gemini_generate_content.mock.runs import sealed_content
+from assistant_events.adapters.gemini_generate_content.mock.runs import is_image, sealed_content
 from assistant_events.adapters.gemini_generate_content.vocabulary import OWN_FIELDS
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, listed, mapping, string
 from assistant_events.mock.requests import ApiError
@@ -35,6 +35,9 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 _SIGNING: Final = re.compile(r"gemini-(?:[3-9]|\d\d)")
 """Models that refuse a call whose signature is missing."""
 
+_SIGNING_IMAGES: Final = re.compile(_SIGNING.pattern + r".*-image|nano-banana-(?:pro|\d)")
+"""Models that refuse an image of an answer whose signature is missing (archestra#2548, langchain-google#1431)."""
+
 _BYPASS: Final = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
 _NO_CHECK: Final = frozenset({*_BYPASS, *[b64encode(word.encode()).decode() for word in _BYPASS]})
 """Signatures that switch the check off, as Google documents them."""
@@ -52,6 +55,10 @@ _MISSING: Final = (
     "and missing thought_signature may lead to degraded model performance. Additional data, function call "
     "`default_api:{}` , position {}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more "
     "details."
+)
+_NO_IMAGE: Final = (
+    "Image part is missing a thought_signature in content position {}, part position {}. Please refer to "
+    "https://ai.google.dev/gemini-api/docs/thought-signatures#model-behavior for more details."
 )
 
 
@@ -88,6 +95,8 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
         _check_signatures(contents, ledger)
         if _SIGNING.search(str(body.get("model"))):
             _check_signed(turns)
+        if _SIGNING_IMAGES.search(str(body.get("model"))):
+            _check_images(contents)
 
 
 def check_fields(body: Body) -> None:
@@ -198,6 +207,13 @@ def _check_signed(turns: list[_Turn]) -> None:
         calls = [part for part in turn.parts if "functionCall" in part]
         if calls and not string(calls[0], "thoughtSignature"):
             raise ApiError(400, _MISSING.format(mapping(calls[0], "functionCall").get("name"), turn.place + 1))
+
+
+def _check_images(contents: list[Fields]) -> None:
+    for place, content in enumerate(contents, 1):
+        for number, part in enumerate(listed(content, "parts"), 1):
+            if content.get("role") == "model" and is_image(part) and not string(part, "thoughtSignature"):
+                raise ApiError(400, _NO_IMAGE.format(place, number))
 
 
 def standard(signature: str) -> str:
