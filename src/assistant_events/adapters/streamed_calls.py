@@ -57,9 +57,6 @@ class StreamedCalls:
         """The last pieces of calls, empty where one has not begun with the piece before it."""
 
         self._pieces = 0
-        self._moved: int | None = None
-        """The last call, if it began at the index of another: more of it may have the index that it should have."""
-
     def continues(self, call: int, name: str | None) -> bool:
         """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
         if self._is_so_far or call in self._held:
@@ -143,13 +140,14 @@ class StreamedCalls:
         Another id at the same index is another call, as Ollama and others number all calls 0. Without a name it is so
         only behind a whole input: vLLM and Poolside have been seen with an id for each piece. Behind a whole input
         another name is another call, whatever its id, and so is any name behind a call without one, as Gemini's
-        compatible endpoint numbers all calls 0, too. The rest of such a call may have a new index (agno#8879).
+        compatible endpoint numbers all calls 0, too. The rest of a call may have a new index (agno#8879, pipecat#4688).
         """
         call = self._at.get(index)
         if ident is not None and not name:
             call = self._at.get((index, ident), call)
-        if call is None and self._moved is not None and not name and ident in (None, self._ids[self._moved]):
-            call = self._moved
+        last = self._at.get(None)
+        if call is None and last is not None and not name and ident in (None, self._ids[last]):
+            call = last if last in self._held or not self._is_whole(last) else None
         known = None if call is None else self._ids[call]
         has_name = known is None and self._recorder.open_of(call) is not None
         if call is not None and known:
@@ -159,8 +157,7 @@ class StreamedCalls:
             is_named = bool(name) and has_name
             is_other = is_named and (index is None or self._is_next(call, name, text))
         if call is None or is_other:
-            call, self._moved = len(self._ids), None if call is None else len(self._ids)
-            self._at[None] = call
+            call = self._at[None] = len(self._ids)
             self._ids.append(ident)
         elif ident is not None and known is None:
             self._ids[call] = ident

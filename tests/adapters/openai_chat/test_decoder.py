@@ -155,6 +155,18 @@ def test_the_rest_of_a_call_at_the_index_of_another():
     assert expected == parts(answer(*pieces, finish_reason="tool_calls"))
 
 
+def test_the_rest_of_a_call_at_another_index():
+    """
+    Nebius has been seen with the last piece of a call at index 1 (pipecat#4688), or with an index for each piece.
+
+    The call failed, or ran without arguments, and the rest was kept raw.
+    """
+    pieces = [J("", 0, "call_00001", "f"), J('{"a"', 0), J(":1}", 1)]
+    numbered = [J("", 1, "call_00002", "g"), J('{"b"', 2), J(":", 3), J("2}", 4)]
+    expected = [call(), call("call_00002", "g", {"b": 2})]
+    assert expected == parts(answer(*pieces, *numbered, finish_reason="tool_calls"))
+
+
 FINISHES = {
     "stop": (answer(T("a")), FinishReason.STOP),
     "an upper case word": (answer(T("a"), finish_reason="STOP"), FinishReason.STOP),
