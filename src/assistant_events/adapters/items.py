@@ -193,12 +193,21 @@ def text_or_blocks(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
 
 
 def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return content blocks, in which adjacent ones of `text_block` are one."""
+    """
+    Return content blocks, in which adjacent ones of `text_block` are one.
+
+    So are those with an array of thoughts, of which Mistral takes one at the start (earendil-works/pi#9674).
+    """
     # Any: plain JSON.
     joined: list[dict[str, Any]] = []
     for block in blocks:
-        if joined and all(each == text_block(each.get("text", "")) for each in (block, joined[-1])):
+        before = joined[-1] if joined else {}
+        if joined and all(each == text_block(each.get("text", "")) for each in (block, before)):
             block = text_block(joined.pop()["text"] + block["text"])
+        elif all(isinstance(each.get("thinking"), list) for each in (block, before)):
+            more = {key: value for key, value in block.items() if key != "thinking"}
+            if all(before.get(key, value) == value for key, value in more.items()):  # else two signatures
+                block = {**joined.pop(), **more, "thinking": before["thinking"] + block["thinking"]}
         joined.append(block)
     return joined
 

@@ -57,6 +57,7 @@ class StreamedCalls:
         """The last pieces of calls, empty where one has not begun with the piece before it."""
 
         self._pieces = 0
+
     def continues(self, call: int, name: str | None) -> bool:
         """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
         if self._is_so_far or call in self._held:

@@ -9,11 +9,12 @@ import pytest
 
 from assistant_events import UserMessage, fold
 from assistant_events.adapters import load_dialect
+from assistant_events.adapters.items import joined_texts
 from assistant_events.messages import CompactionMessage
 from assistant_events.values import JsonContent, MediaContent, TextContent
 from tests.adapters.reading import message_of
 
-from .notation import DIALECT, MODEL, D, J, R, T, answer, encoded, events, message, stream
+from .notation import DIALECT, MODEL, D, J, R, T, answer, document, encoded, events, message, stream
 from .samples import ENCRYPTED, PIXEL, SAMPLES
 
 USER = UserMessage(id="u1", content="Hi")
@@ -141,15 +142,28 @@ RETURNED = {
 def test_references_of_thoughts():
     """
     Those of Mistral, and thoughts that are one text, go back as they came, and in their place.
+
+    Thoughts in arrays are one: "Expected at most one leading ThinkChunk, got 2" (earendil-works/pi#9674).
     """
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "So"}]}
     reference = {"type": "thinking", "thinking": [{"type": "reference", "reference_ids": [1]}]}
     claude = {"type": "thinking", "thinking": "Hm", "signature": "EqQB"}
-    content = [thought, reference, {**thought, "closed": True}, claude, {"type": "text", "text": "Yes."}]
+    thoughts = [*thought["thinking"], *reference["thinking"], *thought["thinking"]]
+    content = [{**thought, "thinking": thoughts, "closed": True}, claude, {"type": "text", "text": "Yes."}]
     closed = {"type": "thinking", "thinking": [], "closed": True}
     chunks = [D(content=[each]) for each in (thought, reference, thought, closed, claude, content[-1])]
 
     assert ([{"role": "assistant", "content": content}], []) == sent(answer(*chunks), "mistral")
+    assert ([{"role": "assistant", "content": content}], []) == sent(document(content=content), "mistral")
+
+
+def test_thoughts_with_signatures_of_their_own():
+    """
+    Thoughts in arrays that have other signatures are not one: neither signature is lost.
+    """
+    thoughts = [{"type": "thinking", "thinking": [{"type": "text", "text": each}], "signature": each} for each in "AB"]
+
+    assert thoughts == joined_texts(thoughts)
 
 
 def piece(kind, **more):
