@@ -376,20 +376,20 @@ def test_an_answer_that_was_cut(behind, expected, provider):
     assert ("asked for again" in str(drops)) == (len(expected) < 3)
 
 
-@pytest.mark.parametrize(("provider", "content"), [("moonshot", " "), ("xai", " "), ("deepseek", "")])
+@pytest.mark.parametrize(("provider", "content"), [("moonshot", " "), ("xiaomi", " "), ("xai", " "), ("deepseek", "")])
 def test_reasoning_without_an_answer(provider, content):
     """
-    Moonshot and xAI refuse an answer without content, as there is one when the limit came while it thought.
+    Moonshot, Xiaomi and xAI refuse an answer without content, as there is one when the limit came while it thought.
     """
     [found], _ = sent(answer(R("Hm"), finish_reason="length"), provider=provider)
 
     assert {"role": "assistant", "reasoning_content": "Hm", "content": content} == found
 
 
-@pytest.mark.parametrize(("provider", "content"), [("cloudflare", ""), ("xai", " "), ("groq", None)])
+@pytest.mark.parametrize(("provider", "content"), [("cloudflare", ""), ("xiaomi", " "), ("xai", " "), ("groq", None)])
 def test_the_content_of_calls_alone(provider, content):
     """
-    Workers AI of Cloudflare refuses a null, and xAI nothing at all, which others take.
+    Workers AI of Cloudflare refuses a null, and xAI and Xiaomi nothing at all, which others take.
     """
     found, _ = sent(answer(J("{}", id="call_00001", name="f"), finish_reason="tool_calls"), provider=provider)
 
@@ -497,7 +497,7 @@ def test_reasoning_of_another_model(provider, body, expected):
     assert (0, "other-model") in drops
 
 
-@pytest.mark.parametrize(("provider", "filler"), [("deepseek", ""), ("moonshot", " ")])
+@pytest.mark.parametrize(("provider", "filler"), [("deepseek", ""), ("moonshot", " "), ("xiaomi", " ")])
 def test_reasoning_on_every_message(provider, filler):
     """
     Where one message has reasoning, the server wants it on each. For Moonshot an empty one is missing.
@@ -527,6 +527,8 @@ THINKING = {
     "Kimi, switched off": ("moonshot", "kimi-k2.6", {"type": "disabled"}, None),
     "Kimi that always thinks": ("moonshot", "kimi-k3", {}, " "),
     "Moonshot's of 2024": ("moonshot", "moonshot-v1-8k", {}, None),
+    "MiMo": ("xiaomi", "mimo-v2.5-pro", {}, " "),
+    "MiMo, switched off": ("xiaomi", "mimo-v2.5-pro", {"type": "disabled"}, None),
     "of another server": ("openrouter", "deepseek-v4-pro", {}, None),
 }
 

@@ -61,8 +61,8 @@ class Profile:
     """Whether the server refuses `stream_options`."""
 
 
-THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner)|kimi-(k2\.|k[3-9]|.*thinking)")
-"""Models that think unless a request switches it off (litellm#30233, webbrain#143, continue#9606)."""
+THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner)|kimi-(k2\.|k[3-9]|.*thinking)|mimo-v(2\.|[3-9])")
+"""Models that think unless a request switches it off (litellm#30233, webbrain#143, continue#9606, 9router#1210)."""
 
 PROFILES: Final = by_word(
     {
@@ -70,8 +70,8 @@ PROFILES: Final = by_word(
         Profile(fields=(), fit_call_id=partial(shortened, longest=40), longest_name=64): "openai azure",
         # "The `reasoning_content` in the thinking mode must be passed back to the API."
         Profile(fields=("reasoning_content",), always=(("reasoning_content", ""),)): "deepseek",
-        # An empty one is "missing" (pi#4178, llmgateway#2093), and so is empty content (kimi-code#1985, AstrBot#6447).
-        Profile(fields=("reasoning_content",), always=(("reasoning_content", " "),), no_content=" "): "moonshot",
+        # An empty one is "missing" (pi#4178, llmgateway#2093), and empty content (kimi-code#1985, MiMo-V2-Flash#8).
+        Profile(fields=("reasoning_content",), always=(("reasoning_content", " "),), no_content=" "): "moonshot xiaomi",
         Profile(fields=("reasoning_content",), no_content=" "): "xai",
         Profile(fields=("reasoning_content",)): "llama.cpp fireworks",
         # Cerebras refuses the other field (qwen-code#11045), Cloudflare null beside calls (we-promise/sure#467).
