@@ -63,6 +63,9 @@ BODIES = {
     "a message without an error object": (b'{"message": "busy"}', "busy"),
     "an error that is a text": (b'{"error": "busy"}', "busy"),
     "an array": (b'[{"error": {"message": "busy"}}]', "busy"),
+    "a frame": (b'data:{"error": {"message": "busy"}}', "busy"),  # of MiMo (tailcallhq/forgecode#3347)
+    "a frame with a name": (b'event: error\ndata: {"error": {"message": "busy"}}\n\ndata: [DONE]\n\n', "busy"),
+    "a frame of text": (b"data: busy", "data: busy"),
     "an empty array": (b"[]", "HTTP 503"),
 }
 
@@ -332,6 +335,27 @@ def test_lists_of_faults(document, expected):
 
     assert expected == (error.message, error.code)
     assert "secret" not in str(error)
+
+
+CODES = {
+    "a policy": (400, {"error": {"code": "cyber_policy", "message": "Flagged."}}, ("content-filter", None, "Flagged.")),
+    "a plan": (429, {"error": {"type": "usage_not_included", "message": "No."}}, ("quota", None, "No.")),
+    "a detail": (402, {"detail": {"code": "deactivated_workspace"}}, ("quota", None, "deactivated_workspace")),
+    "a detail with a text": (402, {"detail": {"code": "no_seat", "message": "No."}}, ("quota", None, "No.")),
+}
+
+
+@pytest.mark.parametrize(("status", "document", "expected"), CODES.values(), ids=CODES)
+def test_codes_of_codex(status, document, expected):
+    """
+    The service of Codex has codes of its own: what a plan lacks does not come with time (openai/codex, api_bridge.rs).
+
+    That of a workspace is in a detail (codex2api#42), and was lost.
+    """
+    error = load_dialect("openai-responses").http_error(status, {}, json.dumps(document).encode())
+    code = document["detail"]["code"] if "detail" in document else next(iter(document["error"].values()))
+
+    assert (*expected, code) == (error.kind, error.retryable, error.message, error.code)
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "openai-responses"])

@@ -66,6 +66,9 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
 )
 """Kind by a phrase of the message, in lower case, where the code of the server is that of something else."""
 
+_FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
+"""The first event of a stream, in place of a document: MiMo answers requests for one so (tailcallhq/forgecode#3347)."""
+
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
 _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
@@ -164,7 +167,8 @@ class ErrorTable:
             headers: Headers of the response, names in lower case.
 
             body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail` or, of AWS, `Message`, an array
-                of one of them, a list of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), or plain text.
+                of one of them, a list of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), plain text, or
+                any of them as an event.
         """
         error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
@@ -273,8 +277,9 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
     """Return the error object of an HTTP response, see `ErrorTable.read_http`; empty when there is none."""
+    framed = _FRAME.match(body)
     try:
-        document = read_json(body)
+        document = read_json(framed[1] if framed else body)
     except JsonError:
         return {"message": text} if (text := _plain_text(body)) else {}
     documents = mappings({"all": document if isinstance(document, list) else [document]}, "all")
@@ -288,6 +293,8 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     if kind := string(document, "__type"):
         name = exception_name(kind)
         document = {"message": name, **others(document, {"__type"}), "code": name}
+    if word := string(detail := mapping(document, "detail"), "message") or string(detail, "code"):
+        document = {**detail, "message": word}
     for key in ("detail", "Message") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}

@@ -19,7 +19,7 @@ ERRORS: Final = ErrorTable(
             " image_file_not_found",
             ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests",
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
-            " insufficient_balance insufficient_balance_error exceeded_current_quota_error 1113",
+            " insufficient_balance insufficient_balance_error exceeded_current_quota_error 1113 usage_not_included",
             ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261",
             ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",
             ErrorKind.NOT_FOUND: "model_not_found previous_response_not_found not_found_error",
@@ -27,7 +27,7 @@ ERRORS: Final = ErrorTable(
             ErrorKind.OVERLOADED: "server_is_overloaded slow_down overloaded_error service_unavailable_error"
             " insufficient_system_resource",
             ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
-            " misalignment_policy_violation bio_policy data_inspection_failed",
+            " misalignment_policy_violation bio_policy cyber_policy data_inspection_failed",
             ErrorKind.PROVIDER: "server_error network_error",
         }
     ),

@@ -351,10 +351,12 @@ class TestErrors:
             (failed(code="failed_to_download_image", message="It is gone."), "invalid-request"),
             (failed(code="image_too_small", message="A dot."), "invalid-request"),
             (failed(code="bio_policy", message="Oh."), "content-filter"),
+            (failed(code="cyber_policy", message="Oh."), "content-filter"),
+            (failed(code="usage_not_included", message="Oh."), "quota"),
             (failed(code="context_length_exceeded", message="Oh."), "context-length"),
             (completed(status="cancelled"), "cancelled"),
         ],
-        ids=["flat", "nested", "failed", "image", "small image", "policy", "too long", "cancelled"],
+        ids=["flat", "nested", "failed", "image", "small image", "policy", "risk", "plan", "too long", "cancelled"],
     )
     def test_kinds(self, end, kind):
         """
