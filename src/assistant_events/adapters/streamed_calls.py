@@ -147,8 +147,8 @@ class StreamedCalls:
         if ident is not None and not name:
             call = self._at.get((index, ident), call)
         last = self._at.get(None)
-        if call is None and last is not None and not name and ident in (None, self._ids[last]):
-            call = last if last in self._held or not self._is_whole(last) else None
+        if call is None and last is not None and not name and self._is_rest(last, ident):
+            return last  # the index stays free: the next call may have it
         known = None if call is None else self._ids[call]
         has_name = known is None and self._recorder.open_of(call) is not None
         if call is not None and known:
@@ -168,6 +168,10 @@ class StreamedCalls:
         if ident is not None and ident == self._ids[call]:  # not one of its pieces
             self._at[index, ident] = call
         return call
+
+    def _is_rest(self, last: int, ident: str | None) -> bool:
+        """Return whether a piece without a name, at a new index, is more of the *last* call: its input is not whole."""
+        return ident in (None, self._ids[last]) and (last in self._held or not self._is_whole(last))
 
     def _input_of(self, call: int, text: str, *, may_wait: bool) -> str:
         """Return what a piece adds to a call, where an empty object in front *may wait*: nothing while that waits."""

@@ -163,8 +163,9 @@ def test_the_rest_of_a_call_at_another_index():
     """
     pieces = [J("", 0, "call_00001", "f"), J('{"a"', 0), J(":1}", 1)]
     numbered = [J("", 1, "call_00002", "g"), J('{"b"', 2), J(":", 3), J("2}", 4)]
-    expected = [call(), call("call_00002", "g", {"b": 2})]
-    assert expected == parts(answer(*pieces, *numbered, finish_reason="tool_calls"))
+    again = [J("", 2, "call_00003", "h"), J('{"c":', 3), J("3}", 4)]
+    expected = [call(), call("call_00002", "g", {"b": 2}), call("call_00003", "h", {"c": 3})]
+    assert expected == parts(answer(*pieces, *numbered, *again, finish_reason="tool_calls"))
 
 
 FINISHES = {
