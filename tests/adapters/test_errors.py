@@ -63,6 +63,7 @@ BODIES = {
     "a message without an error object": (b'{"message": "busy"}', "busy"),
     "an error that is a text": (b'{"error": "busy"}', "busy"),
     "an array": (b'[{"error": {"message": "busy"}}]', "busy"),
+    "an error beside a detail": (b'{"error": {"message": "busy"}, "detail": {"message": "x"}}', "busy"),
     "a frame": (b'data:{"error": {"message": "busy"}}', "busy"),  # of MiMo (tailcallhq/forgecode#3347)
     "a frame with a name": (b'event: error\ndata: {"error": {"message": "busy"}}\n\ndata: [DONE]\n\n', "busy"),
     "a frame of text": (b"data: busy", "data: busy"),

@@ -294,7 +294,7 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
         name = exception_name(kind)
         document = {"message": name, **others(document, {"__type"}), "code": name}
     if word := string(detail := mapping(document, "detail"), "message") or string(detail, "code"):
-        document = {**detail, "message": word}
+        document = {"message": word, **detail, **others(document, {"detail"})}
     for key in ("detail", "Message") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}
