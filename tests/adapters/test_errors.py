@@ -370,6 +370,24 @@ def test_a_code_beside_a_text(name):
     assert ("Out of credits", body["code"], {"error_type": "quota"}) == (error.message, error.code, error.details)
 
 
+OVERFLOWS = {
+    "Context size has been exceeded.": ("context-length", None),  # llama.cpp#19774
+    "the request exceeds the available context size. try increasing the context size": ("context-length", None),
+    "The context window could not be allocated.": ("provider", True),
+}
+
+
+@pytest.mark.parametrize(("message", "expected"), OVERFLOWS.items(), ids=list(OVERFLOWS))
+def test_a_context_that_overflows_as_a_failure_of_the_server(message, expected):
+    """
+    llama.cpp has a server error with the status 500 for it, which was to be tried again as it is.
+    """
+    body = json.dumps({"error": {"code": 500, "message": message, "type": "server_error"}}).encode()
+    error = load_dialect("openai-chat").http_error(500, {}, body)
+
+    assert expected == (error.kind, error.retryable)
+
+
 TOO_LONG = {
     "bedrock-converse": [
         "Input Tokens Exceeded: Number of input tokens exceeds maximum length.",

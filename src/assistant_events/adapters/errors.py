@@ -211,8 +211,11 @@ class ErrorTable:
         """Return a kind that is more specific than *kind*, if *message*, in lower case, has a phrase for one."""
         phrases = {**_PHRASES, **self.phrases}.items() if kind in _VAGUE else ()
         found = [other for phrase, other in phrases if phrase in message]
-        # What fails for lack of money is a rate limit or a failure of the provider elsewhere.
-        allowed = [other for other in found if kind is ErrorKind.INVALID_REQUEST or other is ErrorKind.QUOTA]
+        # What fails for lack of money is a rate limit or a failure of the provider elsewhere, and so is a long prompt a
+        # failure of the server in llama.cpp (ggml-org/llama.cpp#19774).
+        is_overflow = kind is ErrorKind.PROVIDER and "exceed" in message
+        kinds = {ErrorKind.QUOTA, ErrorKind.CONTEXT_LENGTH if is_overflow else ErrorKind.QUOTA}
+        allowed = [other for other in found if kind is ErrorKind.INVALID_REQUEST or other in kinds]
         return allowed[0] if allowed else kind
 
     def _forms(self, error: ErrorInfo) -> Iterator[dict[str, Any]]:
