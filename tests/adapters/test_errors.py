@@ -95,6 +95,60 @@ SERVERS = {
         ),
         ("quota", None),
     ),
+    "Claude, a plan that is used up": (
+        (
+            "anthropic-messages",
+            400,
+            "You're out of extra usage. Add more at claude.ai/settings/usage and keep going.",
+            {"type": "invalid_request_error"},
+        ),
+        ("quota", None),
+    ),
+    "Claude, an app that no plan covers": (
+        (
+            "anthropic-messages",
+            400,
+            "Third-party apps now draw from your extra usage, not your plan limits.",
+            {"type": "invalid_request_error"},
+        ),
+        ("quota", None),
+    ),
+    "Kimi, a plan that is used up": (
+        (
+            "anthropic-messages",
+            403,
+            "You've reached your usage limit for this billing cycle. Your quota will be refreshed in the next cycle.",
+            {"type": "permission_error"},
+        ),
+        ("quota", None),
+    ),
+    "Kimi, a week that is used up": (
+        (
+            "anthropic-messages",
+            403,
+            "You've reached your weekly (7-day) usage limit. Now purchase extra usage or upgrade your plan.",
+            {"type": "access_terminated_error"},
+        ),
+        ("quota", None),
+    ),
+    "Kimi, an app that is not allowed": (
+        (
+            "anthropic-messages",
+            403,
+            "Kimi For Coding is currently only available for Coding Agents such as Kimi CLI, Claude Code, Roo Code.",
+            {"type": "access_terminated_error"},
+        ),
+        ("auth", None),
+    ),
+    "Zen, no card": (
+        (
+            "anthropic-messages",
+            401,
+            "No payment method. Add a payment method here: https://opencode.ai/workspace/w/billing",
+            {"type": "CreditsError"},
+        ),
+        ("quota", None),
+    ),
     "Claude, a refused answer": (
         ("anthropic-messages", 400, "Output blocked by content filtering policy", {"type": "invalid_request_error"}),
         ("content-filter", None),
@@ -130,6 +184,10 @@ SERVERS = {
             "[1113][Insufficient balance or no resource package. Please recharge.]",
             {"type": "rate_limit_error", "code": "1113"},
         ),
+        ("quota", None),
+    ),
+    "Z.ai as Anthropic, no money, in Chinese": (
+        ("anthropic-messages", 429, "余额不足或无可用资源包,请充值。", {"type": "1113"}),
         ("quota", None),
     ),
     "Z.ai, too many requests": (

@@ -60,6 +60,9 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "credit balance is too low": ErrorKind.QUOTA,  # Claude
         "specified api usage limits": ErrorKind.QUOTA,  # Claude: of a month (anthropics/claude-code#38035)
         "required for long context requests": ErrorKind.QUOTA,  # Claude: paid usage (claude-code#64982)
+        "extra usage": ErrorKind.QUOTA,  # Claude: a plan (claude-code#45046, #45149); Kimi (openclaw#142656)
+        "for this billing cycle": ErrorKind.QUOTA,  # Kimi: a plan (NanmiCoder/cc-haha#1208)
+        "no payment method": ErrorKind.QUOTA,  # OpenCode Zen (anomalyco/opencode#37161)
         "content exists risk": ErrorKind.CONTENT_FILTER,  # DeepSeek
         "blocked by content filtering policy": ErrorKind.CONTENT_FILTER,  # Claude (claude-code#58367)
     }
@@ -74,7 +77,9 @@ _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
 """In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
 
-_VAGUE: Final = frozenset({ErrorKind.INVALID_REQUEST, ErrorKind.RATE_LIMIT, ErrorKind.PROVIDER})
+_VAGUE: Final = frozenset(
+    {ErrorKind.INVALID_REQUEST, ErrorKind.RATE_LIMIT, ErrorKind.PROVIDER, ErrorKind.AUTH}  # 403 of Kimi, 401 of Zen
+)
 """Kinds of codes that servers send for other errors too."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
@@ -96,7 +101,8 @@ class ErrorTable:
         numbers: `ErrorKind` by numeric code. Without any, a number from 100 on is an HTTP status.
 
         phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, in lower case, beside those that
-            several wires have, for servers that send that code for something else.
+            several wires have, for servers that send that code for something else. One of a quota also counts beside
+            the codes of a rate limit, of a failure of the provider and of a refused key.
 
         otherwise: Code that `write` uses for a kind without one.
 
@@ -211,8 +217,8 @@ class ErrorTable:
         """Return a kind that is more specific than *kind*, if *message*, in lower case, has a phrase for one."""
         phrases = {**_PHRASES, **self.phrases}.items() if kind in _VAGUE else ()
         found = [other for phrase, other in phrases if phrase in message]
-        # What fails for lack of money is a rate limit or a failure of the provider elsewhere, and so is a long prompt a
-        # failure of the server in llama.cpp (ggml-org/llama.cpp#19774).
+        # What fails for lack of money is a rate limit, a failure of the provider or a refused key elsewhere, and a long
+        # prompt is a failure of the server in llama.cpp (ggml-org/llama.cpp#19774).
         is_overflow = kind is ErrorKind.PROVIDER and "exceed" in message
         kinds = {ErrorKind.QUOTA, ErrorKind.CONTEXT_LENGTH if is_overflow else ErrorKind.QUOTA}
         allowed = [other for other in found if kind is ErrorKind.INVALID_REQUEST or other in kinds]
