@@ -993,6 +993,29 @@ ODD = {
         [("text", "a", {}), call(), ("text", "b", {})],
         [0, 1, 2],
     ),
+    "a text at the index of an open call": (
+        answer(B(0, "tool_use", id="toolu_1", name="f", input={}), J(0, '{"a"'), T(0, "\n"), J(0, ":1}"), X(0)),
+        [call(), ("text", "\n", {})],
+        [0, 1],
+    ),
+    "a text and a thought at the index of an open call": (
+        answer(
+            *(B(0, "tool_use", id="toolu_1", name="f", input={}), T(0, "a"), H(0, "b"), S(0, "EqQB")),
+            *(J(0, '{"a":'), T(0, "c"), J(0, "1}"), X(0)),
+        ),
+        [call(), ("text", "a", {}), ("reasoning", "b", {"signature": "EqQB"}), ("text", "c", {})],
+        [0, 1, 2, 3],
+    ),
+    "an input at the index of a call that has ended": (
+        answer(*tool(0), T(0, "a"), J(0, '{"b":2}')),
+        [call(), ("text", "a", {}), ("opaque", {"id": None, "arguments": '{"b":2}'})],
+        [0, 1, 2],
+    ),
+    "empty inputs at the index of a text": (
+        answer(B(0, "text", text=""), J(0, ""), T(0, "Hi "), J(0, ""), T(0, "you"), J(0, ""), X(0)),
+        [("text", "Hi you", {})],
+        [0],
+    ),
     "text behind an opaque block that has ended": (
         answer(B(0, "container_upload", file_id="f"), X(0), T(0, "late")),
         [("opaque", {"block": {"type": "container_upload", "file_id": "f"}}), ("text", "late", {})],

@@ -111,8 +111,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def _on_envelope(self, event: Fields) -> None:
         """Read the event inside a chunk of Bedrock, its exceptions, or an error without a type, as gateways send it."""
-        inner = unwrapped(self, event)
-        if inner is not None:
+        if (inner := unwrapped(self, event)) is not None:
             if "type" in inner:
                 self.on_event(inner)
         elif "error" in event:
@@ -161,14 +160,12 @@ class AnthropicMessagesDecoder(DecoderBase):
     # -- blocks
 
     def _block_at(self, index: int | None, role: str = "") -> _Block | None:
-        """
-        Return the block of an index, or the latest where no block has the index.
-
-        One recording has starts whose index is one behind that of their deltas (vercel.code-execution-pdf-skill-1).
-        """
+        """Return the block of an index, or the latest where none has it (as in vercel.code-execution-pdf-skill-1)."""
         block = None if index is None else self._blocks.get(index)
         if block is not None and role in ("", block.role):
             return block
+        if role == "call" and block is not None and block.inside is not None and not block.inside.ended:
+            return block.inside
         latest = self._latest
         if latest is None or latest.ended or role not in ("", latest.role):
             return None
@@ -182,7 +179,10 @@ class AnthropicMessagesDecoder(DecoderBase):
             self._on_stop(self._latest)  # its place is before what follows, also without a stop
         block = self._latest = _Block(kind, words.role_of(kind), call_id, implied)
         self._is_first = self._is_first and block.role == "result"
-        self._blocks[len(self._blocks) if index is None else index] = block
+        place = len(self._blocks) if index is None else index
+        if implied and (taken := self._blocks.get(place)) is not None:
+            block.inside = taken if taken.role == "call" else taken.inside
+        self._blocks[place] = block
         return block
 
     def _on_start(self, index: int | None, fields: Fields) -> None:
@@ -258,9 +258,10 @@ class AnthropicMessagesDecoder(DecoderBase):
         role, field = words.DELTAS.get(kind, ("", ""))
         block = self._block_at(index)
         is_raw = block is not None and block.role == "opaque" and not block.ended
-        if not is_raw:
-            block = self._block_at(index, role)
+        block = block if is_raw else self._block_at(index, role)
         if block is None and role:
+            if role == "call" and index in self._blocks and not string(delta, field):
+                return  # LiteLLM sends empty inputs in place of a text (litellm#29286)
             block = self._open(index, "tool_use" if role == "call" else role, implied=True)
         if block is None:
             self.note("stray-delta", "a delta of an unknown type came for no block and was left out")
@@ -299,13 +300,11 @@ class AnthropicMessagesDecoder(DecoderBase):
             self.recorder.keep(block, {"deltas": [delta]})
 
     def _add(self, block: _Block, text: str) -> None:
-        match block.role:
-            case "text":
-                self.recorder.text(text, key=block)
-            case "thinking":
-                self.recorder.reasoning(text, key=block)
-            case _:
-                self.recorder.tool_input(None, None, text, key=block)
+        if block.role == "call":
+            self.recorder.tool_input(None, None, text, key=block)
+        else:
+            add = self.recorder.text if block.role == "text" else self.recorder.reasoning
+            add(text, key=block)
 
     def _on_stop(self, block: _Block | None) -> None:
         if block is not None:
@@ -324,6 +323,7 @@ class _Block:
     role: str
     call_id: str | None
     implied: bool  # whether a delta came before its start
+    inside: _Block | None = None  # the call whose index an implied one has taken
     ended: bool = False
     fields: Fields = attrs.Factory(dict)  # of its start
     pieces: dict[str, list[str]] = attrs.Factory(dict)  # text by field, of an unknown type
