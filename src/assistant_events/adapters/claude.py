@@ -125,13 +125,15 @@ class ClaudeEncoder(AskAgainEncoder):
         self, message: msg.AssistantMessage, write_block: Callable[[BlockKind, Sequence[Any]], Item | None]
     ) -> list[Item]:
         """
-        Return the blocks of an answer; of one by another provider the texts before its first call of the app.
+        Return the blocks of an answer; of one by another model the texts before its first call of the app.
 
         Claude refuses a text between a call and its result (mecatl#1465, with both orders tried; litellm#24361 for
-        Converse), where Gemini and GPT write some. What the provider itself has sent stays as it came.
+        Converse), where Gemini and GPT write some, also behind one gateway. What Claude itself has sent stays as it
+        came, and so does what a provider has sent whose other models are asked.
         """
         blocks = content_blocks(message, "i", write_block)
-        if self.is_of_provider(message):
+        by_claude, asks_claude = ("claude" in (name or "") for name in (message.origin.model, self.model_of(self.body)))
+        if self.is_of_provider(message) and (by_claude or not asks_claude):
             return blocks
         first = next((at for at, block in enumerate(blocks) if _is_call_block(block)), len(blocks))
         texts = [block for block in blocks[first:] if _is_text_block(block)]

@@ -1432,6 +1432,28 @@ def test_a_text_behind_a_call_of_another_model(name, expected):
     assert ["a", "b"] == [each["text"] for each in blocks[:2]]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        ("google/gemini-3.8-flash", "anthropic/claude-sonnet-5.5", ["text", "tool_use"]),
+        ("anthropic/claude-sonnet-5.5", "anthropic/claude-sonnet-5.5", ["tool_use", "text"]),
+        ("google/gemini-3.8-flash", "google/gemini-3.8-flash", ["tool_use", "text"]),
+        ("anthropic/claude-sonnet-5.5", "google/gemini-3.8-flash", ["tool_use", "text"]),
+    ],
+)
+def test_a_text_behind_a_call_of_another_model_of_a_gateway(before, now, expected):
+    """
+    Claude refuses it also where one gateway runs both models; what the model itself has sent stays as it came.
+    """
+    gateway = {"provider": "vercel"}
+    body = answer(*tool(0), *text(1, "I look."), stop_reason="tool_use")
+    there = fold(events(body, request={"model": before}, **gateway))
+    transcript = fold([call.succeed("1") for call in there.pending_tool_calls], start=there)
+    request = DIALECT.encoder([USER, *transcript], {"model": now, "max_tokens": 9}, **gateway)
+
+    assert expected == [each["type"] for each in request.body["messages"][1]["content"]]
+
+
 @pytest.mark.parametrize("name", ["anthropic-messages", "bedrock-converse"])
 def test_a_pause_of_another_service(name):
     """
