@@ -261,6 +261,14 @@ REFUSED = {
     ),
     "a call at the end": (body("Hi", model(CALL)), "messages.1: `tool_use` ids were found without"),
     "a result behind a text": (body("Hi", model(CALL), user(TEXT, RESULT)), "messages.1: `tool_use` ids were found"),
+    "a text behind a call": (
+        body("Hi", model(CALL, TEXT), user(RESULT)),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    ),
+    "a text in an answer of its own behind a call": (
+        body("Hi", model(CALL), model(TEXT), user(RESULT)),
+        "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    ),
     "a message of the system between": (
         body("Hi", model(CALL), {"role": "system", "content": "x"}, user(RESULT)),
         "messages.1: `tool_use` ids were found",

@@ -222,13 +222,24 @@ def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
             if len(calls) > len(set(calls)) or known.intersection(calls):
                 raise _rejected(f"messages.{place}: `tool_use` ids must be unique")
             known.update(calls)
-            waiting = [*waiting, *calls] if place and messages[place - 1][0] == "assistant" else calls
+            before = waiting if place and messages[place - 1][0] == "assistant" else []
+            _check_texts(place, blocks, before)
+            waiting = [*before, *calls]
             continue
         elif waiting:
             raise _rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(waiting))}")
         waiting = []
     if waiting:
         raise _rejected(f"messages.{len(messages) - 1}: {_NO_RESULT.format(', '.join(waiting))}")
+
+
+def _check_texts(place: int, blocks: Blocks, waiting: list[str]) -> None:
+    """Check that no text is behind a call of the app (recorded: anomalyco/opencode, a malformed order of 2026-05)."""
+    for block in blocks:
+        if block["type"] == "tool_use":
+            waiting = [*waiting, block["id"]]
+        elif block["type"] == "text" and waiting:
+            raise _rejected(f"messages.{place}: {_NO_RESULT.format(', '.join(waiting))}")
 
 
 def _leading_results(blocks: Blocks) -> Iterator[object]:
