@@ -122,6 +122,15 @@ SERVERS = {
         ),
         ("quota", None),
     ),
+    "Kimi, too many requests at once": (
+        (
+            "anthropic-messages",
+            403,
+            "You've reached your concurrent request limit. Please wait for your ongoing requests to finish.",
+            {"type": "permission_error"},
+        ),
+        ("rate-limit", True),
+    ),
     "Kimi, a week that is used up": (
         (
             "anthropic-messages",

@@ -62,6 +62,7 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "required for long context requests": ErrorKind.QUOTA,  # Claude: paid usage (claude-code#64982)
         "extra usage": ErrorKind.QUOTA,  # Claude: a plan (claude-code#45046, #45149); Kimi (openclaw#142656)
         "for this billing cycle": ErrorKind.QUOTA,  # Kimi: a plan (NanmiCoder/cc-haha#1208)
+        "concurrent request limit": ErrorKind.RATE_LIMIT,  # Kimi (Wei-Shaw/sub2api#6955)
         "no payment method": ErrorKind.QUOTA,  # OpenCode Zen (anomalyco/opencode#37161)
         "content exists risk": ErrorKind.CONTENT_FILTER,  # DeepSeek
         "blocked by content filtering policy": ErrorKind.CONTENT_FILTER,  # Claude (claude-code#58367)
@@ -83,6 +84,7 @@ _VAGUE: Final = frozenset(
 """Kinds of codes that servers send for other errors too."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
+_ANYWHERE: Final = frozenset({ErrorKind.QUOTA, ErrorKind.RATE_LIMIT})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
 
 
@@ -101,8 +103,8 @@ class ErrorTable:
         numbers: `ErrorKind` by numeric code. Without any, a number from 100 on is an HTTP status.
 
         phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, in lower case, beside those that
-            several wires have, for servers that send that code for something else. One of a quota also counts beside
-            the codes of a rate limit, of a failure of the provider and of a refused key.
+            several wires have, for servers that send that code for something else. One of a quota or of a rate limit
+            also counts beside the codes of a rate limit, of a failure of the provider and of a refused key.
 
         otherwise: Code that `write` uses for a kind without one.
 
@@ -217,10 +219,10 @@ class ErrorTable:
         """Return a kind that is more specific than *kind*, if *message*, in lower case, has a phrase for one."""
         phrases = {**_PHRASES, **self.phrases}.items() if kind in _VAGUE else ()
         found = [other for phrase, other in phrases if phrase in message]
-        # What fails for lack of money is a rate limit, a failure of the provider or a refused key elsewhere, and a long
-        # prompt is a failure of the server in llama.cpp (ggml-org/llama.cpp#19774).
+        # What fails for lack of money, or for a limit, is a rate limit, a failure of the provider or a refused key
+        # elsewhere, and a long prompt is a failure of the server in llama.cpp (ggml-org/llama.cpp#19774).
         is_overflow = kind is ErrorKind.PROVIDER and "exceed" in message
-        kinds = {ErrorKind.QUOTA, ErrorKind.CONTEXT_LENGTH if is_overflow else ErrorKind.QUOTA}
+        kinds = _ANYWHERE | ({ErrorKind.CONTEXT_LENGTH} if is_overflow else set())
         allowed = [other for other in found if kind is ErrorKind.INVALID_REQUEST or other in kinds]
         return allowed[0] if allowed else kind
 
