@@ -62,7 +62,7 @@ def test_plain_and_frozen_are_read_alike(form, read, key, expected):
 
 def test_an_array_in_place_of_another_value():
     """
-    It goes on with nothing, and is left to what learns other values.
+    It continues nothing, and is left to what learns other values.
     """
     facts = {"known": {"a": [1], "b": "x"}}
 

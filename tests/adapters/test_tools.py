@@ -558,6 +558,16 @@ def test_late_arguments_are_left_out():
     assert ["late-arguments"] == codes(body)
 
 
+def test_many_late_arguments_are_left_out():
+    """
+    So are those behind a call without arguments, whose end waits for the next step.
+    """
+    body = answer(S(0, step("function_call", id="c1", name="f")), X(0), *[D(0, args("1"))] * 9)
+
+    assert call_of("c1", "{}") == inner(body)
+    assert ["late-arguments"] * 9 == codes(body)
+
+
 def test_arguments_as_text_in_the_start():
     """
     Arguments that are JSON text are read like streamed ones.
