@@ -2,7 +2,9 @@
 What must hold for any stream, as one sentence for each fault.
 """
 
-from assistant_events import MessageStatus, find_problems, fold, reconcile
+from assistant_events import MessageStatus, UserMessage, find_problems, fold, reconcile
+from assistant_events.adapters import dialect_names, load_dialect
+from assistant_events.values import write_json
 
 from .generated import pieces
 
@@ -25,7 +27,7 @@ def fault(stream, random):
         return "the fast path differs from the plain one"
     if fold(results[0][0]) != fold(results[2][0]):
         return "in other chunks it gives another transcript"
-    return judged(results[0][0]) or _rejoined(stream, random)
+    return judged(results[0][0]) or _rejoined(stream, random) or _written(results[0][0], random)
 
 
 def judged(events):
@@ -56,6 +58,23 @@ def _rejoined(stream, random):
         return f"rejoined at byte {at} it failed inside with {second.failure!r}"
     wrong = judged(events + more)
     return f"rejoined at byte {at}: {wrong}" if wrong else ""
+
+
+def _written(events, random):
+    """
+    Return what any dialect raises that writes the next request, the stream or a document of the answer.
+    """
+    messages, to = fold(events).messages, load_dialect(random.choice(dialect_names()))
+    try:
+        write_json(to.encoder([*messages, UserMessage(id="u", content="And?")], {"model": "m"}).body)
+        emitter = to.emitter()
+        frames = [frame for event in events for frame in emitter.emit(event)]
+        b"".join(map(emitter.to_bytes, [*frames, *emitter.close()]))
+        for message in messages if to.emit_resource else ():
+            write_json(to.emit_resource(message))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
+        return f"written for {to.name} it raised {error!r}"
+    return ""
 
 
 def smaller(body, holds, tries=2000):

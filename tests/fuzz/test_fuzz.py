@@ -145,6 +145,19 @@ def test_a_fault_is_found_and_made_small(monkeypatch, capsys, decoder, sentence)
     assert "again with: python -m tests.fuzz --dialect gemini-interactions --seed " in report
 
 
+def test_a_request_that_cannot_be_made_is_a_fault(monkeypatch):
+    """
+    So is a stream or a document of the answer that cannot be written, by any dialect.
+    """
+
+    def encode(*given, **options):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(judging, "load_dialect", lambda name: attrs.evolve(load_dialect(name), encoder=encode))
+
+    assert "it raised RuntimeError('boom')" in fuzz.tried(INTERACTIONS, 1)
+
+
 def test_the_smallest_stream_is_small():
     """
     Lines and bytes that play no part are left out.

@@ -944,6 +944,16 @@ def test_a_detail_in_two_pieces_around_a_text():
     assert [{**head, "text": "ab", **SIGNED}] == found["reasoning_details"]
 
 
+def test_a_detail_of_no_known_type():
+    """
+    One whose type is not a string has its text where most have it.
+    """
+    detail = {"type": ["reasoning.text"], "index": 0, "text": "a"}
+    [found], _ = sent(answer(D(reasoning_details=[detail])), "openrouter")
+
+    assert [detail] == found["reasoning_details"]
+
+
 def test_a_signed_block_without_text():
     """
     Its text is sent with it, which is empty.

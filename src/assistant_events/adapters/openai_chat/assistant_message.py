@@ -19,7 +19,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import input_text, text_of
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
-from assistant_events.adapters.json_fields import is_object
+from assistant_events.adapters.json_fields import is_object, string
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
@@ -60,7 +60,7 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
         case msg.ReasoningPart():
             details = [*state.get("details", ())]
             if "detail" in state:
-                usual = DETAIL_TEXTS.get(state["detail"].get("type"), "text")
+                usual = DETAIL_TEXTS.get(string(state["detail"], "type") or "", "text")
                 own = next((name for name in DETAIL_TEXTS.values() if name in state["detail"]), usual)
                 details.insert(0, state["detail"] | ({own: part.text} if part.text or own == "thinking" else {}))
             named = field if field in REASONING else REASONING[0]
