@@ -203,6 +203,7 @@ REFUSED = {
     "max_tokens of a wrong type": (body(max_tokens="9"), "max_tokens: Input should be a valid integer"),
     "max_tokens of 0": (body(max_tokens=0), "max_tokens: Input should be greater than or equal to 1"),
     "stream of a wrong type": (body(stream="yes"), "stream: Input should be a valid boolean"),
+    "a first block that is not an object": (body(model("Hi")), 'messages: first message must use the "user" role'),
     "no messages": ({"model": "m", "max_tokens": 1}, "messages: Field required"),
     "empty messages": ({**body(), "messages": []}, "messages: at least one message is required"),
     "messages of a wrong type": ({**body(), "messages": "Hi"}, "messages: Input should be a valid list"),

@@ -256,6 +256,10 @@ REFUSED = {
         body(USER, model(SKIPPED), user(RESULT), model(CALL), user(RESULT)),
         "function call `default_api:rain` , position 4.",
     ),
+    "a signature of half a character": (
+        body(USER, model({**CALL, "thoughtSignature": "\ud800"}), user(RESULT)),
+        "Corrupted thought signature.",
+    ),
     "an unknown signature": (
         body(USER, model({**CALL, "thoughtSignature": "AAAA"}), user(RESULT)),
         "Corrupted thought signature.",

@@ -222,7 +222,7 @@ class ErrorTable:
         # What fails for lack of money, or for a limit, is a rate limit, a failure of the provider or a refused key
         # elsewhere, and a long prompt is a failure of the server in llama.cpp (ggml-org/llama.cpp#19774).
         is_overflow = kind is ErrorKind.PROVIDER and "exceed" in message
-        kinds = _ANYWHERE | ({ErrorKind.CONTEXT_LENGTH} if is_overflow else set())
+        kinds = _ANYWHERE | {*([ErrorKind.CONTEXT_LENGTH] if is_overflow else [])}
         allowed = [other for other in found if kind is ErrorKind.INVALID_REQUEST or other in kinds]
         return allowed[0] if allowed else kind
 

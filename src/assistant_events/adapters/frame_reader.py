@@ -194,7 +194,8 @@ class FrameReader(ABC):
             skipped_frames: Lists that get id and text of each frame that has an id (`delta_frames.unique`).
         """
         # Any: see `DeltaFastPath`.
-        if not self.fast or fragment is None or self.recorder.rejoining:
+        recorder = self.recorder
+        if not self.fast or fragment is None or recorder.rejoining or recorder.has_waiting_end:
             return
         if not callable(fragment) and (fragment.held or fragment.kind not in DELTAS):
             return
@@ -213,7 +214,7 @@ class FrameReader(ABC):
             if fast.learner.template is None or (fast is self._left and fast.is_for(number, fragment)):
                 fast.learner.observe(partial(self._learn_frame, self.payload, event, path))
         if fast is not None and fast.learner.template is not None:
-            fast.continue_with(self.recorder.message_id, number, fragment, texts, skipped_frames)
+            fast.continue_with(recorder.message_id, number, fragment, texts, skipped_frames)
             self._fast_path = fast
 
     def catch_up(self) -> None:

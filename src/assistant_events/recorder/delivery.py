@@ -40,6 +40,11 @@ class Delivery:
         return self._lifecycle.phase is MessagePhase.ENDED or self._lifecycle.phase is MessagePhase.FAILED
 
     @property
+    def has_waiting_end(self) -> bool:
+        """Whether the end of an input waits for the next event."""
+        return self._calls.unsure is not None
+
+    @property
     def rejoining(self) -> bool:
         """Whether a replay is still being compared with what was recorded before."""
         return self._replay is not None

@@ -589,6 +589,21 @@ def test_answers_that_fail(body, kind, retryable, details):
     assert (kind, retryable, details) == (failed.error.kind, failed.error.retryable, failed.error.details)
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_pieces_of_a_call_around_another_without_input(fast):
+    """
+    The other has ended before what follows its end.
+    """
+    pieces = [J(0, each) for each in ("", "", "", "", '{"a"', ":1}")]
+    other = [B(1, "tool_use", id="toolu_2", name="g", input={}), X(1)]
+    decoder = DIALECT.decoder("m")
+    decoder.fast = fast
+    start = B(0, "tool_use", id="toolu_1", name="f", input={})
+    found = [event.type for event in decoder.feed(stream(M(), start, *pieces[:2], *other, *pieces[2:]))]
+
+    assert ["tool.input.ended", "tool.called", "tool.input.delta", "tool.input.delta"] == found[-4:]
+
+
 def test_the_message_of_an_error():
     """
     Gateways write it inside of the error, in its place, or beside the type.

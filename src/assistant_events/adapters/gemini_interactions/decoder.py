@@ -355,7 +355,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
-        if kind == step.usual_delta and given is not None and not step.ended:  # each of the others has a note
+        if kind == step.usual_delta and given is not None:  # each of the others has a note
             self._continue(step, kind, name, index, event)
 
     def _continue(self, step: StepDecoder, kind: str, name: str, index: Index, event: Fields | None) -> None:

@@ -143,7 +143,7 @@ def _checked_message(place: int, message: object) -> tuple[str, Blocks]:
         content = [{"type": "text", "text": content}]
     if not is_array(content) or not content:
         raise _rejected(f"{where}.content: expected a text or at least one block")
-    if place == 0 and role != "user" and not (role == "assistant" and is_summary(content[0])):
+    if place == 0 and role != "user" and not (role == "assistant" and is_object(content[0]) and is_summary(content[0])):
         raise _rejected('messages: first message must use the "user" role')
     for number, block in enumerate(content):
         _check_block(f"{where}.content.{number}", block, role)

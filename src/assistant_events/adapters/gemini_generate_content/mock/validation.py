@@ -186,12 +186,16 @@ def _check_results(turns: list[_Turn]) -> None:
         raise ApiError(400, _COUNT)
 
 
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
 def _check_signatures(contents: list[Fields], ledger: SignatureLedger) -> None:
     last: dict[bytes, int] = {}
     for place, content in enumerate(contents):
         for part in listed(content, "parts"):
             signature = string(part, "thoughtSignature")
-            if not signature or signature in _NO_CHECK or sha256(signature.encode()).hexdigest() in _OF_CLIENTS:
+            if not signature or signature in _NO_CHECK or _digest(signature) in _OF_CLIENTS:
                 continue
             try:
                 ledger.check(Signed(f"contents[{place}]", standard(signature), sealed_content(part)), last)

@@ -275,7 +275,7 @@ def _listed(words: Collection[str]) -> str:
 def _check_calls(items: list[Fields], earlier: list[Fields]) -> None:
     before = {string(item, "call_id") for item in earlier if str(item.get("type")).endswith("_output")}
     called = {*(each for each in call_ids(earlier) if each not in before), *call_ids(items)}
-    answered = {string(item, "call_id") for item in items if item.get("type") in TOOLS.outputs}
+    answered = {string(item, "call_id") for item in items if string(item, "type") in TOOLS.outputs}
     for call_id in [each for each in called if each not in answered]:
         raise _rejected(f"No tool output found for function call {call_id}.", param="input")
     for item in items:
