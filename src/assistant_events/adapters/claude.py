@@ -33,6 +33,7 @@ PLATFORMS: Final = Platforms(
         r"^(?:arn:[^/]*/)?(?:[a-z-]+\.)?anthropic\.|^(?:.*/)?publishers/anthropic/models/"
         r"|-v\d+(?::\d+)?$|[@-]\d{8}(?=-v\d|$)|(?:@default|@latest|-latest|(?<=-\d)-0)$"
     ),
+    passed_on=re.compile(r"^(?!deepseek/|moonshot/|zai/).*/.*claude"),
 )
 """
 Anthropic's own, Bedrock in both dialects, and Vertex: a signature of one is valid on the others (Claude documentation,
@@ -41,6 +42,9 @@ extended thinking, 2026-10).
 Names of one model: `claude-sonnet-4-5-20250929`, `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, alone or in the ARN of
 an inference profile, `claude-sonnet-4-5@20250929`, alone or behind `publishers/anthropic/models/`. Vertex names the
 newest of a model `claude-opus-4-6@default`; aliases of Anthropic are `claude-sonnet-4-0` and those with `-latest`.
+
+Gateways pass on what Claude refuses: Copilot (openclaw/openclaw#31329, microsoft/vscode#322138), LiteLLM
+(opencode#3077); an empty signature is refused (ENTERPILOT/GoModel#964). Some run their own models under such names.
 """
 
 

@@ -126,11 +126,14 @@ class Platforms(Frozen):
         keys: Keys of the state of reasoning that mean the same on all of them.
 
         affixes: A pattern of what a platform adds to the name of a model, such as `^anthropic\\.`.
+
+        passed_on: A pattern of `provider/model` of other servers, such as gateways, that pass requests on to one.
     """
 
     origins: frozenset[tuple[str, str]]
     keys: frozenset[str]
     affixes: re.Pattern[str] = re.compile(r"(?!)")
+    passed_on: re.Pattern[str] = re.compile(r"(?!)")
 
     def run_both(self, one: Origin, other: Origin) -> bool:
         """Return whether both are platforms, and the models of both are one."""
@@ -193,8 +196,10 @@ class Policy(Frozen):
         return attrs.evolve(self, reasoning_needs_any=needed)
 
     def signs(self, target: Origin) -> bool:
-        """Return whether the reasoning of *target* is signed: always, unless there are `platforms` and it is none."""
-        return self.platforms is None or (target.provider, target.dialect) in self.platforms.origins
+        """Return whether reasoning of *target* is signed: always, unless there are `platforms` and none is asked."""
+        if self.platforms is None or (target.provider, target.dialect) in self.platforms.origins:
+            return True
+        return self.platforms.passed_on.search(f"{target.provider}/{target.model}") is not None
 
     def treatments(self, relation: Relation) -> Treatments:
         """Return the treatments for a relation."""

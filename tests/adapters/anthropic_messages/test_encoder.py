@@ -559,6 +559,25 @@ def test_own_thoughts_at_the_end_of_an_imitator():
     assert [block("text", text="a"), block("thinking", thinking="Hm", signature="")] == sent
 
 
+GATEWAYS = {
+    "without a signature": ([H(0, "Hm"), X(0), *text(1, "a")], {}, ["text"]),
+    "at the end": ([*text(0, "a"), H(1, "Hm"), S(1, "EqQB"), X(1)], {}, ["text"]),
+    "none before a call": ([*tool(0)], {"thinking": {"type": "enabled", "budget_tokens": 1024}}, []),
+    "signed": ([H(0, "Hm"), S(0, "EqQB"), X(0), *text(1, "a")], {}, ["thinking", "text"]),
+}
+
+
+@pytest.mark.parametrize(("blocks", "body", "expected"), GATEWAYS.values(), ids=GATEWAYS)
+def test_thoughts_of_claude_behind_a_gateway(blocks, body, expected):
+    """
+    Its refusals come through Copilot, LiteLLM and other gateways; the name of the model has claude.
+    """
+    own = message(answer(*blocks), provider="copilot")
+    request = DIALECT.encoder([USER, own], {"model": MODEL, **body}, provider="copilot").body["messages"]
+
+    assert expected == [each["type"] for turn in request if turn["role"] == "assistant" for each in turn["content"]]
+
+
 @pytest.mark.parametrize("file_id", [None, "file_1"])
 def test_a_citation_without_a_file(file_id):
     """

@@ -57,7 +57,7 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
 
         Other models get their ids as they came: LiteLLM has the signatures of Gemini in them (litellm#16895).
         """
-        return super().fit_call_id(call_id) if self.is_claude or "claude" in self.model_of(self.body) else call_id
+        return super().fit_call_id(call_id) if self.is_claude else call_id
 
     # -- the request
 
