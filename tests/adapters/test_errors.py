@@ -243,6 +243,46 @@ SERVERS = {
         ("openai-chat", 400, "prompt is too long: 202345 tokens > 200000 maximum", {"code": 400}),
         ("context-length", None),
     ),
+    "Copilot, too long": (
+        (
+            "anthropic-messages",
+            400,
+            "prompt token count of 138898 exceeds the limit of 64000",
+            {"code": "model_max_prompt_tokens_exceeded"},
+        ),
+        ("context-length", None),
+    ),
+    "xAI, too long": (
+        (
+            "openai-chat",
+            400,
+            "This model's maximum prompt length is 131072 but the request contains 136973 tokens.",
+            {"code": "Client specified an invalid argument"},
+        ),
+        ("context-length", None),
+    ),
+    "Poolside, too long": (
+        (
+            "openai-chat",
+            400,
+            "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
+            {"code": 400},
+        ),
+        ("context-length", None),
+    ),
+    "Claude behind OpenRouter, too long": (
+        (
+            "openai-chat",
+            400,
+            "Provider returned error",
+            {"code": 400, "metadata": {"raw": '{"error":{"message":"prompt is too long: 213462 tokens"}}'}},
+        ),
+        ("context-length", None),
+    ),
+    "a provider behind OpenRouter, without words": (
+        ("openai-chat", 400, "Provider returned error", {"code": 400, "metadata": {"raw": None}}),
+        ("invalid-request", None),
+    ),
     "Bedrock, too long": (
         ("bedrock-converse", 400, "Input is too long for requested model.", {}),
         ("context-length", None),

@@ -56,6 +56,9 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "model token limit": ErrorKind.CONTEXT_LENGTH,  # Moonshot
         "exceeds max length": ErrorKind.CONTEXT_LENGTH,  # Z.ai
         "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)
+        "prompt token count of": ErrorKind.CONTEXT_LENGTH,  # Copilot (microsoft/vscode#289514)
+        "maximum prompt length": ErrorKind.CONTEXT_LENGTH,  # xAI (cline/cline#3120)
+        "allowed input length": ErrorKind.CONTEXT_LENGTH,  # Poolside (earendil-works/pi#4943)
         "insufficient balance": ErrorKind.QUOTA,  # DeepSeek, MiniMax, Moonshot, Z.ai
         "credit balance is too low": ErrorKind.QUOTA,  # Claude
         "specified api usage limits": ErrorKind.QUOTA,  # Claude: of a month (anthropics/claude-code#38035)
@@ -152,7 +155,8 @@ class ErrorTable:
         message = string(error, "message")
         stable = string(mapping(error, "details"), "error_code")  # of Claude: why the error has its type
         coded = self._kind([stable, *words] if stable else words, number, status)
-        kind = self._specified(coded, (message or "").lower())
+        raw = string(mapping(error, "metadata"), "raw")  # of OpenRouter, whose message is “Provider returned error”
+        kind = self._specified(coded, f"{message} {raw}".lower())
         may_pass = kind in _RETRYABLE or (kind is coded and not self.retryable.isdisjoint(words))
         code = words[0] if words else None if number is None else str(number)
         return ErrorInfo(
