@@ -199,6 +199,28 @@ SERVERS = {
         ("anthropic-messages", 429, "余额不足或无可用资源包,请充值。", {"type": "1113"}),
         ("quota", None),
     ),
+    "Z.ai, a plan that is used up": (
+        (
+            "openai-chat",
+            429,
+            "已达到 5小时的使用上限。您的限额将在 2026-08-25 07:41:44 重置。",
+            {"code": "1308"},
+        ),
+        ("quota", None),
+    ),
+    "Z.ai as Anthropic, a week that is used up": (
+        ("anthropic-messages", 429, "Weekly/Monthly Limit Exhausted.", {"type": "1310"}),
+        ("quota", None),
+    ),
+    "MiniMax as Anthropic, a plan that is used up": (
+        (
+            "anthropic-messages",
+            429,
+            "usage limit exceeded, 5-hour usage limit reached for Token Plan Starter (0/0 used) (2056)",
+            {"type": "rate_limit_error"},
+        ),
+        ("quota", None),
+    ),
     "Z.ai, too many requests": (
         ("openai-chat", 429, "High concurrency usage of this API", {"code": "1302"}),
         ("rate-limit", True),

@@ -65,6 +65,7 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "required for long context requests": ErrorKind.QUOTA,  # Claude: paid usage (claude-code#64982)
         "extra usage": ErrorKind.QUOTA,  # Claude: a plan (claude-code#45046, #45149); Kimi (openclaw#142656)
         "for this billing cycle": ErrorKind.QUOTA,  # Kimi: a plan (NanmiCoder/cc-haha#1208)
+        "usage limit exceeded": ErrorKind.QUOTA,  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
         "concurrent request limit": ErrorKind.RATE_LIMIT,  # Kimi (Wei-Shaw/sub2api#6955)
         "no payment method": ErrorKind.QUOTA,  # OpenCode Zen (anomalyco/opencode#37161)
         "content exists risk": ErrorKind.CONTENT_FILTER,  # DeepSeek

@@ -19,7 +19,8 @@ ERRORS: Final = ErrorTable(
             " image_file_not_found",
             ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests",
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
-            " insufficient_balance insufficient_balance_error exceeded_current_quota_error 1113 usage_not_included",
+            " insufficient_balance insufficient_balance_error exceeded_current_quota_error usage_not_included"
+            " 1113 1308 1310 1316",  # Z.ai: a balance, and plans (dirge-code/dirge#818, LionSR/TeXRA#9865)
             ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261",
             ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",
             ErrorKind.NOT_FOUND: "model_not_found previous_response_not_found not_found_error",

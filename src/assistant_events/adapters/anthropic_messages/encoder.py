@@ -52,11 +52,7 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
 
     def fit_call_id(self, call_id: str) -> str:
-        """
-        Return an id that the model takes: Claude, also behind a gateway, refuses most signs.
-
-        Other models get their ids as they came: LiteLLM has the signatures of Gemini in them (litellm#16895).
-        """
+        """Return an id without the signs that Claude refuses; others get theirs: of Gemini signed (litellm#16895)."""
         return super().fit_call_id(call_id) if self.is_claude else call_id
 
     # -- the request
