@@ -376,6 +376,7 @@ FINISHES = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "content-filter",
+    "sensitive": "content-filter",
     "pause_turn": "pause",
     "compaction": "other",
     "word_of_tomorrow": "other",
