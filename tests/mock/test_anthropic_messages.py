@@ -196,6 +196,8 @@ def test_a_call_without_an_id():
 
 THINKING = {"type": "enabled", "budget_tokens": 1024}
 TURN = model({"type": "thinking", "thinking": "Hm", "signature": "s"}, CALL)
+ASKED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}
+HELD = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 
 REFUSED = {
     "no model": ({**body(), "model": None}, "model: Field required"),
@@ -265,6 +267,14 @@ REFUSED = {
     "a text behind a call": (
         body("Hi", model(CALL, TEXT), user(RESULT)),
         "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    ),
+    "a search without its result": (
+        body("Hi", model(ASKED, TEXT), "And?"),
+        "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding",
+    ),
+    "a search whose result is before it": (
+        body("Hi", model(HELD, ASKED), "And?"),
+        "messages.1.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1.",
     ),
     "a text in an answer of its own behind a call": (
         body("Hi", model(CALL), model(TEXT), user(RESULT)),
@@ -369,7 +379,10 @@ ACCEPTED = {
     "a text of line ends by the model": body("Hi", model({"type": "text", "text": "\n\n"}, TEXT), "And?"),
     "a compaction first": body(model({"type": "compaction", "content": "So far."}, TEXT), "And?"),
     "a result without content": body("Hi", model(CALL), user({"type": "tool_result", "tool_use_id": CALL["id"]})),
-    "a call of the provider": body("Hi", model({**CALL, "type": "server_tool_use", "id": "srvtoolu_1"}), "And?"),
+    "a search": body("Hi", model(ASKED, HELD, TEXT), "And?"),
+    "a search that was paused": body("Hi", model(ASKED)),
+    "a search beside a call": body("Hi", model(ASKED, CALL), user(RESULT)),
+    "a result in the next answer": body("Hi", model(ASKED, CALL), user(RESULT), model(HELD, TEXT), "And?"),
     "a tool of the provider": body(tools=[{"type": "web_search_20250305", "name": "web_search"}]),
     "a prefill": body("Hi", model(TEXT)),
 }

@@ -38,6 +38,11 @@ _NO_CALL: Final = (
     "unexpected `tool_use_id` found in `tool_result` blocks: {}. Each `tool_result` block must have a corresponding "
     "`tool_use` block in the previous message."
 )
+_NO_RESULT_OF_SERVICE: Final = "`{}` tool use with id `{}` was found without a corresponding `{}_tool_result` block"
+_NO_CALL_OF_SERVICE: Final = (
+    "unexpected `tool_use_id` found in `{0}` blocks: {1}. Each `{0}` block must have a corresponding `server_tool_use` "
+    "block before it."
+)
 _CHANGED: Final = (
     "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must "
     "remain as they were in the original response."
@@ -63,6 +68,7 @@ def check_create(version: str | None, body: Body, ledger: SignatureLedger | None
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
     _check_calls(messages)
     _check_references(body, messages)
+    _check_server_calls(messages)
     _check_last_blocks(messages)
     _check_first_block(body, messages)
     if ledger is not None:
@@ -231,6 +237,30 @@ def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
         waiting = []
     if waiting:
         raise _rejected(f"messages.{len(messages) - 1}: {_NO_RESULT.format(', '.join(waiting))}")
+
+
+def _check_server_calls(messages: list[tuple[str, Blocks]]) -> None:
+    """
+    Check that results of the service's tools are behind their calls, and that no prompt is behind a call without one.
+
+    (Reports: anthropics/claude-code#62577, langchain-ai/langchainjs#11064, vercel/ai#18785; a call waits for the
+    results of the app, openai/openai-agents-js#1542.)
+    """
+    waiting: dict[object, tuple[int, str]] = {}
+    known: set[object] = set()
+    for place, (role, blocks) in enumerate(messages):
+        if role == "user" and not all(map(_is_result, blocks)):
+            for call_id, (at, name) in waiting.items():
+                raise _rejected(f"messages.{at}: {_NO_RESULT_OF_SERVICE.format(name, call_id, name)}")
+        for number, block in enumerate(blocks if role == "assistant" else ()):
+            kind, call_id = block["type"], block.get("tool_use_id")
+            if kind == "server_tool_use":
+                waiting[block.get("id")] = place, str(block.get("name"))
+                known.add(block.get("id"))
+            elif kind.endswith("_tool_result") and kind != "mcp_tool_result":
+                if call_id not in known:
+                    raise _rejected(f"messages.{place}.content.{number}: {_NO_CALL_OF_SERVICE.format(kind, call_id)}")
+                waiting.pop(call_id, None)
 
 
 def _check_texts(place: int, blocks: Blocks, waiting: list[str]) -> None:
