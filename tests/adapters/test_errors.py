@@ -64,6 +64,10 @@ BODIES = {
     "an error that is a text": (b'{"error": "busy"}', "busy"),
     "an array": (b'[{"error": {"message": "busy"}}]', "busy"),
     "an error beside a detail": (b'{"error": {"message": "busy"}, "detail": {"message": "x"}}', "busy"),
+    "an error of a provider behind Databricks": (
+        b'{"error": "Received error from amazon-bedrock", "external_model_message": {"message": "busy"}}',
+        "busy",
+    ),
     "a frame": (b'data:{"error": {"message": "busy"}}', "busy"),  # of MiMo (tailcallhq/forgecode#3347)
     "a frame with a name": (b'event: error\ndata: {"error": {"message": "busy"}}\n\ndata: [DONE]\n\n', "busy"),
     "a frame of text": (b"data: busy", "data: busy"),

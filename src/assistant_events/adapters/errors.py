@@ -269,7 +269,8 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     """
     message = string(document, "error")
     more = {key: document[key] for key in ("code", "error_type") if document.get(key)}
-    error = {"message": message, **more} if message else mapping(document, "error")
+    stated = string(mapping(document, "external_model_message"), "message")  # Databricks (aaif-goose/goose#1394)
+    error = {"message": stated or message, **more} if message else mapping(document, "error")
     more = {key: document[key] for key in beside if string(document, key)}
     return {**error, **more} if error and more else error
 
