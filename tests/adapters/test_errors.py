@@ -269,6 +269,19 @@ SERVERS = {
         ("openai-chat", 400, "prompt is too long: 202345 tokens > 200000 maximum", {"code": 400}),
         ("context-length", None),
     ),
+    "Claude, an organization that is disabled": (
+        ("anthropic-messages", 400, "This organization has been disabled.", {"type": "invalid_request_error"}),
+        ("auth", None),
+    ),
+    "Copilot, a model that it does not have": (
+        (
+            "anthropic-messages",
+            400,
+            "The requested model is not supported.",
+            {"code": "model_not_supported", "param": "model", "type": "invalid_request_error"},
+        ),
+        ("not-found", None),
+    ),
     "Copilot, too long": (
         (
             "anthropic-messages",
