@@ -620,6 +620,7 @@ WANTED = {
     "of DeepSeek": ("deepseek", {}, ""),
     "of DeepSeek, switched off": ("deepseek", {"thinking": {"type": "disabled"}}, None),
     "of Moonshot": ("moonshot", {}, " "),
+    "of Xiaomi": ("xiaomi", {}, " "),
     "of Claude": ("anthropic", {}, None),
 }
 

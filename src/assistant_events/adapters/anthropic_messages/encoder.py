@@ -24,8 +24,8 @@ from assistant_events.adapters.pending_results import named_calls, unanswered_ca
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
-_NO_THOUGHTS: Final = {"deepseek": "", "moonshot": " "}
-"""By provider, the thought of an answer that has none (QwenLM/qwen-code#3788, NousResearch/hermes-agent#14018)."""
+_NO_THOUGHTS: Final = {"deepseek": "", "moonshot": " ", "xiaomi": " "}
+"""By provider, the thought of an answer that has none (qwen-code#3788, hermes-agent#14018; pi#4507, #4730: Xiaomi)."""
 
 
 class AnthropicMessagesEncoder(ClaudeEncoder):
