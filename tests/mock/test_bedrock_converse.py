@@ -375,6 +375,23 @@ def test_what_is_accepted(request_):
     assert 200 == anything(request_).status
 
 
+@pytest.mark.parametrize(
+    ("model_name", "status"),
+    [("us.openai.gpt-5.6-sol", 400), ("moonshotai.kimi-k2.5", 400), ("us.amazon.nova-pro-v1:0", 200)],
+)
+def test_images_in_results(model_name, status):
+    """
+    Models of others than Claude and Nova refuse one there, and take it behind the results (anomalyco/opencode#49443).
+    """
+    image = {"image": {"format": "png", "source": {"bytes": "iVBORw=="}}}
+    inside = body("Hi", model(CALL), user(altered_result(content=[image])), **TOOLS)
+    behind = body("Hi", model(CALL), user(RESULT, image), **TOOLS)
+    path = f"/model/{model_name.replace(':', '%3A')}/converse"
+
+    assert status == anything(inside, path=path).status
+    assert 200 == anything(behind, path=path).status
+
+
 def test_any_json_in_results_for_nova():
     """
     Nova has read a number that Claude's service refuses (0xPlaygrounds/rig, bedrock/agent/tool_roundtrip_smoke).

@@ -496,8 +496,32 @@ def test_an_empty_output(output):
     claude, nova, profile = [encoded(USER, step, model=model)[0][2] for model in models]
 
     assert [{"toolResult": {"toolUseId": "t1", "content": []}}] == claude["content"]
-    assert [{"text": "The call has returned nothing."}] == nova["content"][0]["toolResult"]["content"]
+    assert [{"text": "The call has returned no text."}] == nova["content"][0]["toolResult"]["content"]
     assert nova == profile
+
+
+PICTURE, PAPER = MediaContent(media_type="image/png", data=b"\x89PNG"), MediaContent(media_type="text/csv", data=b"a")
+HOLDING = [MODEL, PROFILE, "us.amazon.nova-pro-v1:0", "us.meta.llama4-maverick-17b-instruct-v1:0"]
+OTHERS = ["openai.gpt-5.6-sol", "mistral.pixtral-large-2502-v1:0", "moonshotai.kimi-k2.5"]
+
+
+@pytest.mark.parametrize(
+    ("model", "is_held"), [*[(model, True) for model in HOLDING], *[(model, False) for model in OTHERS]]
+)
+def test_images_of_results(model, is_held):
+    """
+    Claude, Nova and Llama 4 take them in a result, other models behind the results (anomalyco/opencode#49443).
+    """
+    calls = [Call("f", {}, output=[PICTURE, PAPER], call_id="t1"), Call("f", {}, output=[PICTURE], call_id="t2")]
+    step = fold(built(calls=calls)).last
+    messages, drops = encoded(USER, step, model=model)
+    results = [block["toolResult"]["content"] for block in messages[2]["content"] if "toolResult" in block]
+    kinds = [[next(iter(block)) for block in content] for content in results]
+
+    assert ([["image", "document"], ["image"]] if is_held else [["document"], ["text"]]) == kinds
+    behind = ["image", "image"] if not is_held else []
+    assert ["toolResult", "toolResult", *behind] == [next(iter(block)) for block in messages[2]["content"]]
+    assert [] == drops
 
 
 def test_a_document_without_a_text():

@@ -17,7 +17,7 @@ from assistant_events.adapters.bedrock_converse.blocks import media_block, write
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import ClaudeEncoder
+from assistant_events.adapters.claude import MAY_BE_CLAUDE, ClaudeEncoder
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -27,11 +27,12 @@ from assistant_events.values import Content, MediaContent
 _REFUSED = frozenset({"toolUse", "toolResult", "image", words.UNKNOWN_MEMBER})
 """Keys of raw blocks that are refused: a call without a name, a result without its call, media, the name alone."""
 
-_MAY_BE_CLAUDE = re.compile("anthropic|:application-inference-profile/")
-"""Names of models of Claude, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
+_HOLDS_IMAGES = re.compile("nova|llama-?4")
+_NO_IMAGES = [kind for kind, (block, _) in words.MEDIA.items() if block != "image"]
+"""Other models refuse an image in a result, but not behind it (anomalyco/opencode#49443, can1357/oh-my-pi#11681)."""
 
-_NO_OUTPUT = "The call has returned nothing."
-"""The result of an empty output, where the model refuses an empty `content`, as Nova does."""
+_NO_OUTPUT = "The call has returned no text."
+"""Of an output that is empty or an image, where the model refuses an empty `content`, as Nova does."""
 
 _NO_TEXT = "The user has sent no text beside the documents."
 """“A text block must be included when using documents.” (BerriAI/litellm#36499, maximhq/bifrost#5817)."""
@@ -58,9 +59,10 @@ class BedrockConverseEncoder(ClaudeEncoder):
     def prepare(self) -> None:
         """See whether Claude is asked to think; models before 4 have another name for it."""
         more = mapping(self.body, "additionalModelRequestFields")
-        modes = [string(mapping(more, name), "type") for name in ("thinking", "reasoning_config")]
-        self.is_claude = _MAY_BE_CLAUDE.search(self.model_of(self.body)) is not None
-        self.thinks = "enabled" in modes
+        self.is_claude = MAY_BE_CLAUDE.search(self.model_of(self.body)) is not None
+        holds_images = self.is_claude or _HOLDS_IMAGES.search(self.model_of(self.body))
+        self.media_in_results = None if holds_images else _NO_IMAGES
+        self.thinks = "enabled" in [string(mapping(more, name), "type") for name in ("thinking", "reasoning_config")]
 
     def fit_call_id(self, call_id: str) -> str:
         """Return an id that the model takes."""

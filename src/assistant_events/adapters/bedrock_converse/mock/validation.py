@@ -49,6 +49,10 @@ _NO_OUTPUT: Final = "The content field at {}.toolResult cannot be empty when sta
 _NO_JSON: Final = "The format of the value at {}.json is invalid. Provide a json object for the field and try again."
 _ONE_NAME: Final = "Messages can't contain duplicate document names. Rename the document and retry your request."
 _NO_TEXT: Final = "A text block must be included when using documents. Add a text block and retry your request."
+_NO_IMAGE: Final = "This model doesn't support the image field for user messages. Remove image and try again."
+_HOLDS_NO_IMAGES: Final = re.compile(r"(?:^|[./])(?:openai|mistral|qwen|google|moonshot(?:ai)?|xai)\.")
+"""Names of models that take no image in a result, and one behind it (anomalyco/opencode#49443, measured)."""
+
 _NO_THINKING: Final = (
     "Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` "
     "message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
@@ -68,6 +72,8 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     _check_roles([role for role, _ in messages])
     _check_fields(body, [block for _, blocks in messages for block in blocks])
     _check_documents([blocks for _, blocks in messages])
+    if _HOLDS_NO_IMAGES.search(string(body, "modelId") or ""):
+        _check_images([block for _, blocks in messages for block in blocks])
     _check_calls(messages)
     _check_first_block(body, messages)
     if ledger is not None:
@@ -159,6 +165,11 @@ def _check_documents(messages: list[_Blocks]) -> None:
     names = [mapping(content, "document").get("name") for content in contents if "document" in content]
     if any(name in names[:place] for place, name in enumerate(names)):
         raise _rejected(_ONE_NAME)
+
+
+def _check_images(blocks: _Blocks) -> None:
+    if any("image" in each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")):
+        raise _rejected(_NO_IMAGE)
 
 
 def _check_words(where: str, fields: Fields, names: Sequence[str]) -> None:
