@@ -246,6 +246,18 @@ REFUSED = {
     "a prompt before the result": (body(USER, model(SKIPPED), USER, user(RESULT)), COUNT),
     "one result of two": (body(USER, model(SKIPPED, OTHER), user(RESULT)), COUNT),
     "a result without a call": (body(USER, model({"text": "Hi"}), user(RESULT)), NO_CALL),
+    "a call before all prompts": (
+        body(model({"text": "Hm"}), model(SKIPPED), user(RESULT)),
+        "call turn comes immediately",
+    ),
+    "a call without a name": (
+        body(USER, model({"functionCall": {"args": {}}}), user(RESULT)),
+        "contents[1].parts[0].function_call.name: Name cannot be empty.",
+    ),
+    "a result without a name": (
+        body(USER, model(SKIPPED), user({"functionResponse": {"name": "", "response": {}}})),
+        "contents[2].parts[0].function_response.name: Name cannot be empty.",
+    ),
     "a function without a name": (body(tools=[{"functionDeclarations": [{}]}]), "Invalid function name."),
     "the same function twice": (body(tools=[FUNCTION, FUNCTION]), "Duplicate function declaration found: rain"),
     "a call without a signature": (
@@ -281,6 +293,7 @@ def test_what_is_refused(request_, message):
 
 ACCEPTED = {
     "a call and the last chunk of its stream": body(USER, model(SKIPPED), model({"text": ""}), user(RESULT)),
+    "a greeting": body(model({"text": "Hello"}), USER),
     "a prompt without a role": body({"parts": {"text": "Hello"}}),
     "a loop": body(USER, model({"text": "Hm", "thought": True}, SKIPPED, CALL), user(RESULT, RESULT)),
     "results in contents of their own": body(USER, model(SKIPPED), model(CALL), user(RESULT), user(RESULT)),

@@ -1,12 +1,13 @@
-"""Answers without an end that are asked for again, which services refuse at the end of a request."""
+"""Answers without an end, which services refuse at the end of a request, and answers without a prompt before them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.encoder import EncoderBase
+from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import is_blank
 from assistant_events.history import DropReason
 from assistant_events.values import FinishReason
@@ -23,9 +24,31 @@ enable_thinking” (llama.cpp#20861). Others continue the text, so that the next
 LibreChat-AI/agents#323).
 """
 
+LEFT_OUT: Final = "The beginning of the conversation is left out."
+"""
+“A conversation must start with a user message” (Converse); “function call turn comes immediately after a user turn or
+after a function response turn” (Gemini: google-gemini/gemini-cli#11814, pipecat#5660, OmniRoute#13573).
+"""
+
 
 class AskAgainEncoder(EncoderBase):
     """Base class of encoders for services that refuse a request that ends with an answer, or continue its text."""
+
+    def begun(self, items: list[Item], field: str = "content", call: str = "") -> list[Item]:
+        """
+        Return messages with a prompt before them where the service refuses to begin with those of the model.
+
+        Args:
+            items: The messages.
+
+            field: Their list of blocks.
+
+            call: Key of the blocks with which no conversation begins; empty where none begins with the model.
+        """
+        first = [*takewhile(lambda each: each["role"] != "user", items)]
+        is_refused = any(call in block for each in first for block in each[field]) if call else bool(first)
+        block = self.text_block(LEFT_OUT) if is_refused else None
+        return items if block is None else [self.user_item([block]), *items]
 
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]

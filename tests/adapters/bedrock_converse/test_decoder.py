@@ -7,7 +7,7 @@ import json
 import attrs
 import pytest
 
-from assistant_events import OpaquePart, ReasoningPart, TextPart, ToolPart, fold
+from assistant_events import OpaquePart, ReasoningPart, TextPart, ToolPart, UserMessage, fold
 from assistant_events.adapters import AwsChunkStream, JsonLines, load_dialect
 from assistant_events.adapters.bedrock_converse import dialect, read_exception
 from assistant_events.values import ErrorInfo, thaw
@@ -476,8 +476,8 @@ def test_an_image_that_failed_or_is_in_s3():
         assert ["opaque", "text"] == [part.type for part in found.parts]
         assert whole == thaw(found.parts[0].state["block"])
         assert [whole, {"text": "So."}] == DIALECT.emit_resource(found)["output"]["message"]["content"]
-        sent = DIALECT.encoder([found], REQUEST)
-        assert [{"role": "assistant", "content": [{"text": "So."}]}] == sent.body["messages"]
+        sent = DIALECT.encoder([UserMessage(id="u1", content="Hi"), found], REQUEST)
+        assert {"role": "assistant", "content": [{"text": "So."}]} == sent.body["messages"][1]
         assert ["unplaced"] == [drop.reason.value for drop in sent.drops]
 
 

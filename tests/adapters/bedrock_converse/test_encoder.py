@@ -500,6 +500,16 @@ def test_an_empty_output(output):
     assert nova == profile
 
 
+def test_an_answer_at_the_beginning():
+    """
+    The service refuses it: "A conversation must start with a user message."
+    """
+    begun = {"role": "user", "content": [{"text": "The beginning of the conversation is left out."}]}
+    greeted = fold(built("Hello")).last
+
+    assert [begun, {"role": "assistant", "content": [{"text": "Hello"}]}, ASKED] == encoded(greeted, USER)[0]
+
+
 PICTURE, PAPER = MediaContent(media_type="image/png", data=b"\x89PNG"), MediaContent(media_type="text/csv", data=b"a")
 HOLDING = [MODEL, PROFILE, "us.amazon.nova-pro-v1:0", "us.meta.llama4-maverick-17b-instruct-v1:0"]
 OTHERS = ["openai.gpt-5.6-sol", "mistral.pixtral-large-2502-v1:0", "moonshotai.kimi-k2.5"]

@@ -8,7 +8,7 @@ import pytest
 
 from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage, fold
 from assistant_events.adapters import JsonArray, JsonLines
-from assistant_events.messages import CallStatus, MediaPart, MessageStatus, PartStatus
+from assistant_events.messages import CallStatus, MediaPart, MessageStatus, PartStatus, UserMessage
 from assistant_events.values import Citation, ErrorInfo, JsonContent, TextContent, thaw
 from assistant_events.values.json_values import LazyObject
 
@@ -697,8 +697,9 @@ def test_functions_that_the_official_client_has_run(ids):
 
     assert ["one", "two"] == [thaw(call.output[0].value)["result"] for call in read.tool_calls]
     assert (FinishReason.STOP, "Both.", []) == (read.finish_reason, read.text, decoder.notes)
-    assert ["model", "user", "model"] == [
-        each["role"] for each in DIALECT.encoder([read], {"model": MODEL}).body["contents"]
+    prompt = UserMessage(id="u1", content="?")
+    assert ["user", "model", "user", "model"] == [
+        each["role"] for each in DIALECT.encoder([prompt, read], {"model": MODEL}).body["contents"]
     ]
 
 

@@ -74,6 +74,19 @@ def test_an_answer_that_was_cut(behind, expected):
     assert ("asked for again" in str(drops)) == (len(expected) < 3)
 
 
+@pytest.mark.parametrize("before", [[], [UserMessage(id="u1", content="")]], ids=["no prompt", "an empty one"])
+def test_a_call_at_the_beginning(before):
+    """
+    The service refuses it: "ensure that function call turn comes immediately after a user turn" (gemini-cli#11814).
+    """
+    begun = user(T("The beginning of the conversation is left out."))
+    called = fold(built("Hm", calls=[Call("f", {}, output="1")])).last
+    greeted = message(answer(T("Hello")))
+
+    assert [begun, model(T("Hm"), F("f", {})), user(response("f", {"output": "1"}))] == encoded(*before, called)[0]
+    assert [model(T("Hello")), ASKED] == encoded(greeted, USER)[0]
+
+
 @pytest.mark.parametrize("name", SENT)
 def test_parts_go_back(name):
     """
@@ -164,12 +177,13 @@ def test_the_same_request_twice():
 
 def called(name, *outputs, model=MODEL):
     """
-    Return the contents after the calls of a sample were answered with these outputs, and the drops.
+    Return the contents behind a prompt after the calls of a sample were answered with these outputs, and the drops.
     """
     transcript = fold(events(SAMPLES[name]))
     calls = transcript.last.tool_calls
     transcript = fold([call.succeed(each) for call, each in zip(calls, outputs, strict=True)], start=transcript)
-    return encoded(*transcript.messages, model=model)
+    found, drops = encoded(USER, *transcript.messages, model=model)
+    return found[1:], drops
 
 
 def test_results_of_parallel_calls():
@@ -289,16 +303,17 @@ def test_a_failed_call():
     error = ErrorInfo(kind=ErrorKind.TOOL, message="no such place")
     transcript = fold([transcript.last.tool_calls[0].fail(error)], start=transcript)
 
-    assert user(response("g", {"error": "no such place"})) == encoded(*transcript.messages)[0][1]
+    assert user(response("g", {"error": "no such place"})) == encoded(USER, *transcript.messages)[0][2]
 
 
 def test_a_call_that_nothing_answers():
     """
     The request answers it, before the prompt that follows: Gemini 3.6 refuses a text beside results.
     """
-    found, drops = encoded(message(SAMPLES["call without arguments"]), USER)
+    found, drops = encoded(USER, message(SAMPLES["call without arguments"]), USER)
 
     assert [
+        ASKED,
         model(F("g", {})),
         user(response("g", {"error": "No result is available for this call."})),
         ASKED,

@@ -75,7 +75,7 @@ class BedrockConverseEncoder(ClaudeEncoder):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages; adjacent ones of one role are one, documents have distinct names and a text beside."""
-        messages = joined_roles(items)
+        messages = joined_roles(self.begun(items))
         for blocks in [message["content"] for message in messages]:
             if any("document" in block for block in blocks) and not any("text" in block for block in blocks):
                 blocks.append({"text": _NO_TEXT})

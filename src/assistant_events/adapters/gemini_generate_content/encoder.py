@@ -63,7 +63,8 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the contents: Gemini 3.6 refuses anything beside results (MoonshotAI/kimi-code#3274)."""
-        return {"contents": joined_roles(items, "parts", apart="functionResponse")}
+        begun = self.begun(items, "parts", "functionCall")
+        return {"contents": joined_roles(begun, "parts", apart="functionResponse")}
 
     def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
         """Return the token that continues an answer: the request is the same again. One that came back is none."""

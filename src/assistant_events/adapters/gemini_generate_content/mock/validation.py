@@ -50,6 +50,9 @@ _COUNT: Final = (
     "function call turn."
 )
 _NO_CALL: Final = "Please ensure that function response turn comes immediately after a function call turn."
+_NO_PROMPT: Final = (
+    "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
+)
 _MISSING: Final = (
     "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, "
     "and missing thought_signature may lead to degraded model performance. Additional data, function call "
@@ -150,6 +153,9 @@ def _check_content(where: str, content: Fields) -> None:
         if len(found) > 1:
             what = f"oneof field 'data' is already set. Cannot set '{found[1]}'"
             raise ApiError(400, f"Invalid value at '{where}.parts[{place}]' (oneof), {what}")
+        for name, field in (("functionCall", "function_call"), ("functionResponse", "function_response")):
+            if name in part and not string(mapping(part, name), "name"):
+                raise _rejected(f"{where}.parts[{place}].{field}.name", "Name cannot be empty.")
         if not is_object(mapping(part, "functionResponse").get("response", part)):
             where = f"{where}.parts[{place}].function_response.response"
             raise ApiError(400, f"Invalid value at '{where}' (type.googleapis.com/google.protobuf.Struct)")
@@ -176,7 +182,9 @@ def _check_texts(turns: list[_Turn]) -> None:
 
 
 def _check_results(turns: list[_Turn]) -> None:
-    """Check that the calls of an answer have as many results directly behind it, and that nothing else has some."""
+    """Check that calls are behind a prompt, with as many results directly behind, and that nothing else has some."""
+    if turns[0].kind == "model" and turns[0].count("functionCall"):
+        raise ApiError(400, _NO_PROMPT)
     waiting = 0
     for turn in turns:
         if (turn.count("functionResponse") if turn.kind == "results" else 0) != waiting:
