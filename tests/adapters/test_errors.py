@@ -117,6 +117,15 @@ SERVERS = {
         ),
         ("quota", None),
     ),
+    "Gemini, credits that are used up": (
+        (
+            "gemini-generate-content",
+            429,
+            "Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage it.",
+            {"code": 429, "status": "RESOURCE_EXHAUSTED"},
+        ),
+        ("quota", None),
+    ),
     "Kimi, a plan that is used up": (
         (
             "anthropic-messages",
@@ -383,6 +392,30 @@ def test_retry_info():
     error = ERRORS.read({"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED", "details": details})
 
     assert (34.5, {"details": details}) == (error.retry_after_s, error.details)
+
+
+DAY, MINUTE = [f"GenerateRequestsPer{each}PerProjectPerModel-FreeTier" for each in ("Day", "Minute")]
+LIMITS = {
+    "of a day, beside one of a minute": ([{"violations": [{"quotaId": MINUTE}, {"quotaId": DAY}]}], "quota"),
+    "of a minute": ([{"violations": [{"quotaId": MINUTE}]}], "rate-limit"),
+    "of a day, in the metadata": ([{"metadata": {"quota_limit": "Gemini25ProRequestsPerDay"}}], "quota"),
+    "of a plan": ([{"reason": "QUOTA_EXHAUSTED", "domain": "cloudcode-pa.googleapis.com"}], "quota"),
+    "for now": ([{"reason": "RATE_LIMIT_EXCEEDED", "domain": "cloudcode-pa.googleapis.com"}], "rate-limit"),
+}
+
+
+@pytest.mark.parametrize("dialect", ["gemini-generate-content", "gemini-interactions"])
+@pytest.mark.parametrize(("details", "kind"), LIMITS.values(), ids=LIMITS)
+def test_limits_of_google(dialect, details, kind):
+    """
+    The limit of a day or of a plan is a quota, where the Gemini CLI does not ask again either (gemini-cli#8437).
+    """
+    details = [*details, {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "22s"}]
+    error = {"code": 429, "message": "exceeded", "status": "RESOURCE_EXHAUSTED", "details": details}
+    read = load_dialect(dialect).http_error(429, {}, json.dumps([{"error": error}]).encode())
+
+    assert (kind, 22, True if kind == "rate-limit" else None) == (read.kind, read.retry_after_s, read.retryable)
+    assert read == attrs.evolve(ERRORS.read(ERRORS.write(read)), status=429)
 
 
 WRITTEN = {

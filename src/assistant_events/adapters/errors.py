@@ -67,6 +67,7 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "for this billing cycle": ErrorKind.QUOTA,  # Kimi: a plan (NanmiCoder/cc-haha#1208)
         "usage limit exceeded": ErrorKind.QUOTA,  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
         "concurrent request limit": ErrorKind.RATE_LIMIT,  # Kimi (Wei-Shaw/sub2api#6955)
+        "prepayment credits are depleted": ErrorKind.QUOTA,  # Gemini (dyad-sh/dyad#3626)
         "no payment method": ErrorKind.QUOTA,  # OpenCode Zen (anomalyco/opencode#37161)
         "organization has been disabled": ErrorKind.AUTH,  # Claude (anthropics/claude-code#19028)
         "requested model is not supported": ErrorKind.NOT_FOUND,  # Copilot (github/copilot-cli#639)
@@ -120,6 +121,8 @@ class ErrorTable:
         beside: Fields that belong to an error and are beside its object, such as the id of the request.
 
         retryable: Codes after which the same request may succeed, beside those of kinds for which it always may.
+
+        is_used_up: Whether the object of a rate limit is of a quota that is used up; `None` when no field has that.
     """
 
     codes: Mapping[str, ErrorKind]
@@ -130,6 +133,7 @@ class ErrorTable:
     retry_after: Callable[[Fields], float | None] | None = None
     beside: tuple[str, ...] = ()
     retryable: frozenset[str] = frozenset()
+    is_used_up: Callable[[Fields], bool] | None = None
 
     def read_document(self, document: Fields) -> ErrorInfo:
         """Return the error of a document or event that has the error object under `error`."""
@@ -160,6 +164,8 @@ class ErrorTable:
         coded = self._kind([stable, *words] if stable else words, number, status)
         raw = string(mapping(error, "metadata"), "raw")  # of OpenRouter, whose message is “Provider returned error”
         kind = self._specified(coded, f"{message} {raw}".lower())
+        if kind is ErrorKind.RATE_LIMIT and self.is_used_up is not None and self.is_used_up(error):
+            kind = ErrorKind.QUOTA
         may_pass = kind in _RETRYABLE or (kind is coded and not self.retryable.isdisjoint(words))
         code = words[0] if words else None if number is None else str(number)
         return ErrorInfo(

@@ -51,12 +51,31 @@ def retry_delay_s(error: Fields) -> float | None:
     return float(found[0]) if found else None
 
 
+_USED_UP: Final = frozenset({"QUOTA_EXHAUSTED", "INSUFFICIENT_G1_CREDITS_BALANCE"})
+"""Reasons of Code Assist, in front of the Gemini CLI and Antigravity, that a plan is used up."""
+
+
+def is_used_up(error: Fields) -> bool:
+    """
+    Return whether the details of an error name a plan or the limit of a day.
+
+    A delay of seconds beside such a limit is that of another one: the Gemini CLI does not ask again
+    (google-gemini/gemini-cli, `googleQuotaErrors.ts`, 2026).
+    """
+    details = mappings(error, "details")
+    limits = [string(mapping(each, "metadata"), "quota_limit") or "" for each in details]
+    limits += [string(each, "quotaId") or "" for detail in details for each in mappings(detail, "violations")]
+    is_of_day = any("PerDay" in limit or "Daily" in limit for limit in limits)
+    return is_of_day or any(string(each, "reason") in _USED_UP for each in details)
+
+
 ERRORS: Final = ErrorTable(
     codes=CODES,
     fields=("code", "status"),
     phrases={"api key": ErrorKind.AUTH},
     otherwise="internal",
     retry_after=retry_delay_s,
+    is_used_up=is_used_up,
 )
 """How the APIs write an error."""
 
@@ -82,7 +101,16 @@ def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
     return None if word is None or word.endswith("_UNSPECIFIED") else word
 
 
-__all__ = ["CODES", "ERRORS", "argument_piece", "enum_word", "error_object", "results_of_client", "retry_delay_s"]
+__all__ = [
+    "CODES",
+    "ERRORS",
+    "argument_piece",
+    "enum_word",
+    "error_object",
+    "is_used_up",
+    "results_of_client",
+    "retry_delay_s",
+]
 
 
 _OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")
