@@ -392,6 +392,29 @@ def test_images_in_results(model_name, status):
     assert 200 == anything(behind, path=path).status
 
 
+MIXED = {
+    "calls": ([model(TEXT, CALL), user(RESULT)], "messages.1.content: Conversation blocks and tool use blocks cannot"),
+    "results": (
+        [model(CALL), user(RESULT, TEXT)],
+        "messages.2.content: Conversation blocks and tool result blocks cannot",
+    ),
+    "neither": ([model(CALL), user(RESULT), model(TEXT), user("And?")], ""),
+}
+
+
+@pytest.mark.parametrize(("messages", "message"), MIXED.values(), ids=MIXED)
+def test_texts_beside_calls_and_results(messages, message):
+    """
+    Llama refuses them, others do not (strands-agents/harness-sdk#1223).
+    """
+    path = "/model/us.meta.llama3-3-70b-instruct-v1%3A0/converse"
+    response = anything(body("Hi", *messages, **TOOLS), path=path)
+
+    assert (400 if message else 200) == response.status
+    assert message in response.document.get("message", "")
+    assert 200 == anything(body("Hi", *messages, **TOOLS)).status
+
+
 def test_any_json_in_results_for_nova():
     """
     Nova has read a number that Claude's service refuses (0xPlaygrounds/rig, bedrock/agent/tool_roundtrip_smoke).

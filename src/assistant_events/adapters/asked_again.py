@@ -24,6 +24,8 @@ enable_thinking” (llama.cpp#20861). Others continue the text, so that the next
 LibreChat-AI/agents#323).
 """
 
+BESIDE_CALLS: Final = "The model refuses a text beside a call."
+
 LEFT_OUT: Final = "The beginning of the conversation is left out."
 """
 “A conversation must start with a user message” (Converse); “function call turn comes immediately after a user turn or
@@ -33,6 +35,9 @@ after a function response turn” (Gemini: google-gemini/gemini-cli#11814, pipec
 
 class AskAgainEncoder(EncoderBase):
     """Base class of encoders for services that refuse a request that ends with an answer, or continue its text."""
+
+    splits_turns: bool = False
+    """Whether the model refuses a text in an answer with calls of the app: it is left out, and the calls are sent."""
 
     def begun(self, items: list[Item], field: str = "content", call: str = "") -> list[Item]:
         """
@@ -53,9 +58,13 @@ class AskAgainEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return the places of all that would be sent of an answer that is asked for again."""
+        """Return the places of all that would be sent of an answer that is asked for again, and of refused texts."""
         if not self.is_asked_again(message, [part for _, part in parts]):
-            return {}
+            refused = self.refused_calls(message, parts) if self.splits_turns else ()
+            calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
+            texts = [place for place, part in parts if isinstance(part, msg.TextPart)]
+            is_mixed = self.splits_turns and not set(calls) <= set(refused)
+            return dict.fromkeys(texts if is_mixed else (), BESIDE_CALLS)
         return dict.fromkeys([place for place, part in parts if self.unsendable(part) is None], ASKED_AGAIN)
 
     def is_asked_again(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:

@@ -47,9 +47,6 @@ Gateways pass on what Claude refuses: Copilot (openclaw/openclaw#31329, microsof
 (opencode#3077); an empty signature is refused (ENTERPILOT/GoModel#964). Some run their own models under such names.
 """
 
-MAY_BE_CLAUDE: Final = re.compile("anthropic|:application-inference-profile/")
-"""Names of Claude at Bedrock, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
-
 
 def data_of(redacted: str) -> str:
     """
@@ -264,7 +261,6 @@ def _is_text_block(block: Item) -> bool:
 __all__ = [
     "ENDS_WITH_THOUGHT",
     "JOINS_THOUGHTS",
-    "MAY_BE_CLAUDE",
     "PLATFORMS",
     "ClaudeEncoder",
     "data_of",

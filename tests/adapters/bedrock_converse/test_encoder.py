@@ -534,6 +534,43 @@ def test_images_of_results(model, is_held):
     assert [] == drops
 
 
+ONE_KIND = [
+    "us.meta.llama3-3-70b-instruct-v1:0",
+    "us.meta.llama4-maverick-17b-instruct-v1:0",
+    "mistral.mistral-large-2402-v1:0",
+]
+
+
+@pytest.mark.parametrize("model", ONE_KIND)
+def test_turns_of_one_kind(model):
+    """
+    “Conversation blocks and tool use blocks cannot be provided in the same turn”, nor results and a text of the user.
+    """
+    step = fold(built("I look.", calls=[Call("f", {}, output="1", call_id="123456789")])).last
+    messages, drops = encoded(USER, step, NEXT, model=model)
+    call = {"toolUse": {"toolUseId": "123456789", "name": "f", "input": {}}}
+
+    assert [
+        ASKED,
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "123456789", "content": [{"text": "1"}]}}]},
+        {"role": "assistant", "content": [{"text": "I have the results."}]},
+        {"role": "user", "content": [{"text": "And?"}]},
+    ] == messages
+    assert [(0, "The model refuses a text beside a call.")] == drops
+
+
+def test_a_text_beside_calls_that_are_not_sent():
+    """
+    It is sent: without tools in the request the calls are words of the user.
+    """
+    step = fold(built("I look.", calls=[Call("f", {}, output="1")])).last
+    body = DIALECT.encoder([USER, step], {"modelId": ONE_KIND[0]}).body
+
+    assert [{"text": "I look."}] == body["messages"][1]["content"]
+    assert "text" in body["messages"][2]["content"][0]
+
+
 def test_a_document_without_a_text():
     """
     It is sent with one; a text of the user, also a blank one, is sent or replaced.

@@ -15,9 +15,10 @@ from assistant_events import messages as msg
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import media_block, write_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
+from assistant_events.adapters.bedrock_models import HOLDS_IMAGES, MAY_BE_CLAUDE, TURNS_OF_ONE_KIND, of_one_kind
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import MAY_BE_CLAUDE, ClaudeEncoder
+from assistant_events.adapters.claude import ClaudeEncoder
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -27,10 +28,7 @@ from assistant_events.values import Content, MediaContent
 _REFUSED = frozenset({"toolUse", "toolResult", "image", words.UNKNOWN_MEMBER})
 """Keys of raw blocks that are refused: a call without a name, a result without its call, media, the name alone."""
 
-_HOLDS_IMAGES = re.compile("nova|llama-?4")
 _NO_IMAGES = [kind for kind, (block, _) in words.MEDIA.items() if block != "image"]
-"""Other models refuse an image in a result, but not behind it (anomalyco/opencode#49443, can1357/oh-my-pi#11681)."""
-
 _NO_OUTPUT = "The call has returned no text."
 """Of an output that is empty or an image, where the model refuses an empty `content`, as Nova does."""
 
@@ -59,9 +57,9 @@ class BedrockConverseEncoder(ClaudeEncoder):
     def prepare(self) -> None:
         """See whether Claude is asked to think; models before 4 have another name for it."""
         more = mapping(self.body, "additionalModelRequestFields")
-        self.is_claude = MAY_BE_CLAUDE.search(self.model_of(self.body)) is not None
-        holds_images = self.is_claude or _HOLDS_IMAGES.search(self.model_of(self.body))
-        self.media_in_results = None if holds_images else _NO_IMAGES
+        name = self.model_of(self.body)
+        self.is_claude, self.splits_turns = [bool(each.search(name)) for each in (MAY_BE_CLAUDE, TURNS_OF_ONE_KIND)]
+        self.media_in_results = None if HOLDS_IMAGES.search(name) else _NO_IMAGES
         self.thinks = "enabled" in [string(mapping(more, name), "type") for name in ("thinking", "reasoning_config")]
 
     def fit_call_id(self, call_id: str) -> str:
@@ -80,7 +78,7 @@ class BedrockConverseEncoder(ClaudeEncoder):
             if any("document" in block for block in blocks) and not any("text" in block for block in blocks):
                 blocks.append({"text": _NO_TEXT})
         _name_apart(messages)
-        return {"messages": messages}
+        return {"messages": of_one_kind(messages) if self.splits_turns else messages}
 
     def text_block(self, text: str) -> Item:
         """Return a text as a block."""

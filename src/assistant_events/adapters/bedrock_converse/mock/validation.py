@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.bedrock_converse.mock.answers import app_call
 from assistant_events.adapters.bedrock_converse.mock.runs import sealed_content, signature_of
+from assistant_events.adapters.bedrock_models import TURNS_OF_ONE_KIND
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
@@ -53,6 +54,9 @@ _NO_IMAGE: Final = "This model doesn't support the image field for user messages
 _HOLDS_NO_IMAGES: Final = re.compile(r"(?:^|[./])(?:openai|mistral|qwen|google|moonshot(?:ai)?|xai)\.")
 """Names of models that take no image in a result, and one behind it (anomalyco/opencode#49443, measured)."""
 
+_MIXED: Final = "messages.{}.content: Conversation blocks and tool {} blocks cannot be provided in the same turn."
+_CONVERSATION: Final = frozenset({"text", "image", "document", "video", "audio"})
+
 _NO_THINKING: Final = (
     "Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` "
     "message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
@@ -74,6 +78,8 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     _check_documents([blocks for _, blocks in messages])
     if _HOLDS_NO_IMAGES.search(string(body, "modelId") or ""):
         _check_images([block for _, blocks in messages for block in blocks])
+    if TURNS_OF_ONE_KIND.search(string(body, "modelId") or ""):
+        _check_kinds([blocks for _, blocks in messages])
     _check_calls(messages)
     _check_first_block(body, messages)
     if ledger is not None:
@@ -170,6 +176,13 @@ def _check_documents(messages: list[_Blocks]) -> None:
 def _check_images(blocks: _Blocks) -> None:
     if any("image" in each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")):
         raise _rejected(_NO_IMAGE)
+
+
+def _check_kinds(messages: list[_Blocks]) -> None:
+    for place, kinds in enumerate([{kind for block in blocks for kind in block} for blocks in messages]):
+        for kind, name in (("toolUse", "use"), ("toolResult", "result")):
+            if kind in kinds and not kinds.isdisjoint(_CONVERSATION):
+                raise _rejected(_MIXED.format(place, name))
 
 
 def _check_words(where: str, fields: Fields, names: Sequence[str]) -> None:

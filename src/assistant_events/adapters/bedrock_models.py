@@ -1,0 +1,40 @@
+"""What the models behind Bedrock's Converse take: the service refuses for each family what that family cannot do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+MAY_BE_CLAUDE: Final = re.compile("anthropic|:application-inference-profile/")
+"""Names of Claude at Bedrock, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
+
+HOLDS_IMAGES: Final = re.compile(MAY_BE_CLAUDE.pattern + "|nova|llama-?4")
+"""Others refuse an image in a result, but not behind it (anomalyco/opencode#49443, can1357/oh-my-pi#11681)."""
+
+TURNS_OF_ONE_KIND: Final = re.compile("meta.llama|mistral-(?:large|small)-24")
+"""
+“Conversation blocks and tool use blocks cannot be provided in the same turn”, nor results and a text of the user
+(Llama 4: strands-agents/harness-sdk#1223; Llama 3.3: tests of Tulip Labs, 2026; `mistral-large-2402`: tests of
+langchain-aws, 2026).
+"""
+
+_BETWEEN: Final = "I have the results."
+
+
+def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages in which results are in messages of their own, with a text of the model behind them."""
+    # Any: plain JSON.
+    apart: list[dict[str, Any]] = []
+    for message in messages:
+        results = [block for block in message["content"] if "toolResult" in block]
+        others = [block for block in message["content"] if "toolResult" not in block]
+        if results and others and message["role"] == "user":
+            answer = {"role": "assistant", "content": [{"text": _BETWEEN}]}
+            apart += [{**message, "content": results}, answer, {**message, "content": others}]
+        else:
+            apart.append(message)
+    return apart
+
+
+__all__ = ["HOLDS_IMAGES", "MAY_BE_CLAUDE", "TURNS_OF_ONE_KIND", "of_one_kind"]
