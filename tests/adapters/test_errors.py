@@ -126,6 +126,28 @@ SERVERS = {
         ),
         ("quota", None),
     ),
+    "Bedrock, a day that is used up": (
+        (
+            "bedrock-converse",
+            429,
+            "Too many tokens per day, please wait before trying again.",
+            {"code": "throttlingException"},
+        ),
+        ("quota", None),
+    ),
+    "Bedrock, an account that pays nothing": (
+        (
+            "bedrock-converse",
+            403,
+            "Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided.",
+            {"code": "accessDeniedException"},
+        ),
+        ("quota", None),
+    ),
+    "Bedrock, too many tokens for now": (
+        ("bedrock-converse", 429, "Too many tokens, please wait before trying again.", {"code": "throttlingException"}),
+        ("rate-limit", True),
+    ),
     "Kimi, a plan that is used up": (
         (
             "anthropic-messages",

@@ -68,6 +68,8 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "usage limit exceeded": ErrorKind.QUOTA,  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
         "concurrent request limit": ErrorKind.RATE_LIMIT,  # Kimi (Wei-Shaw/sub2api#6955)
         "prepayment credits are depleted": ErrorKind.QUOTA,  # Gemini (dyad-sh/dyad#3626)
+        "too many tokens per day": ErrorKind.QUOTA,  # Bedrock (Ivy-Interactive/Ivy-Tendril#1756)
+        "invalid_payment_instrument": ErrorKind.QUOTA,  # Bedrock (Tracer-Cloud/opensre#1812)
         "no payment method": ErrorKind.QUOTA,  # OpenCode Zen (anomalyco/opencode#37161)
         "organization has been disabled": ErrorKind.AUTH,  # Claude (anthropics/claude-code#19028)
         "requested model is not supported": ErrorKind.NOT_FOUND,  # Copilot (github/copilot-cli#639)
