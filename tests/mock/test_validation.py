@@ -87,6 +87,11 @@ REFUSED = {
         create([{"type": "function_result", "name": "f", "result": "r"}]),
         "Invalid input received: a function_result needs the call_id of its call.",
     ),
+    "result with an id": (create([call_step(), {**RESULT, "id": "c1"}]), "Unknown parameter 'id' at 'input[1]'"),
+    "call with the id of a result": (
+        create([{**call_step(), "call_id": "c1"}, RESULT]),
+        "Unknown parameter 'call_id' at 'input[0]'",
+    ),
     "thought with an empty signature": (
         create([USER, {"type": "thought", "signature": ""}]),
         "Request contains an invalid argument: item 1 (thought): the signature is empty; leave the step out",

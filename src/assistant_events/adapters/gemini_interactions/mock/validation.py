@@ -2,7 +2,7 @@
 Checks of a request to create an interaction.
 
 They are the known checks of the service (wire reference of google-genai 2.19 and 3.4, Google's guides and reports of
-2026-05 to 2026-11). Unknown keys are accepted.
+2026-05 to 2026-11). Other unknown keys are accepted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 
 from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureError, SignatureLedger
 from assistant_events.adapters.gemini_interactions.vocabulary import runs_in_background
-from assistant_events.adapters.json_fields import is_array, is_object, mappings
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, mappings, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values.json_values import json_type
@@ -32,6 +32,9 @@ _TYPES: Final[dict[str, tuple[type[Any], str]]] = {
     **dict.fromkeys(("generation_config", "agent_config"), (dict, "an object")),
 }
 """Types of the fields that the mock reads; null counts as absent."""
+
+_NOT_IN: Final = {"function_call": "call_id", "function_result": "id"}
+"""By type of a step, what the service refuses in it (router-for-me/CLIProxyAPI#5830, 2026-09)."""
 
 _STEPS_SINCE: Final = date(2026, 5, 20)
 _OLD_CLIENT = re.compile(r"\bgoogle-genai-sdk/1\.")
@@ -169,13 +172,19 @@ def _check_input(body: Body, generation: Generation) -> None:
         raise _rejected(f"input: expected a string, an object or an array, got {json_type(given)}")
     if given == []:
         raise _rejected("input: expected at least one item, got none")
-    for place, item in enumerate(given if is_array(given) else [given]):
-        if isinstance(given, str):
-            return
+    for place, item in enumerate(given if is_array(given) else [given] if is_object(given) else ()):
         if not is_object(item):
             raise _rejected(f"input[{place}]: expected an object, got {json_type(item)}")
-        if "role" in item and generation != 1:
-            raise _rejected(f"input[{place}]: unknown field 'role'; turns were removed in 2026-06, send steps")
+        if generation != 1:
+            _check_names(f"input[{place}]", item)
+
+
+def _check_names(where: str, item: Fields) -> None:
+    if "role" in item:
+        raise _rejected(f"{where}: unknown field 'role'; turns were removed in 2026-06, send steps")
+    name = _NOT_IN.get(string(item, "type") or "")
+    if name is not None and name in item:
+        raise _rejected(f"Unknown parameter '{name}' at '{where}'")
 
 
 def _check_results(given: object, call_ids: Collection[str] | None) -> None:
