@@ -63,6 +63,7 @@ BODIES = {
     "a message without an error object": (b'{"message": "busy"}', "busy"),
     "an error that is a text": (b'{"error": "busy"}', "busy"),
     "an array": (b'[{"error": {"message": "busy"}}]', "busy"),
+    "an array in an error": (b'{"error": [{"message": "busy"}]}', "busy"),  # of Venice (ar-jan/llm-venice#3)
     "an error beside a detail": (b'{"error": {"message": "busy"}, "detail": {"message": "x"}}', "busy"),
     "an error of a provider behind Databricks": (
         b'{"error": "Received error from amazon-bedrock", "external_model_message": {"message": "busy"}}',
@@ -352,6 +353,62 @@ SERVERS = {
     "a provider behind OpenRouter, without words": (
         ("openai-chat", 400, "Provider returned error", {"code": 400, "metadata": {"raw": None}}),
         ("invalid-request", None),
+    ),
+    "OpenRouter, too long for the server behind it": (
+        (
+            "openai-chat",
+            400,
+            "Provider returned error",
+            {
+                "code": 400,
+                "metadata": {"raw": '{"error":{"message":"This model\'s maximum context length is 10 …"}}'},
+            },
+        ),
+        ("context-length", None),
+    ),
+    "OpenRouter, refused by the server behind it": (
+        ("openai-chat", 400, "Provider returned error", {"code": 400, "metadata": {"raw": "no", "provider_name": "Z"}}),
+        ("invalid-request", None),
+    ),
+    "DashScope, the tokens of a minute": (
+        (
+            "openai-chat",
+            429,
+            "You exceeded your current quota. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit",
+            {"type": "insufficient_quota", "code": "insufficient_quota"},
+        ),
+        ("rate-limit", True),
+    ),
+    "xAI, no credits": (
+        (
+            "openai-chat",
+            429,
+            "Your team 1 has either used all available credits or reached its monthly spending limit.",
+            {},
+        ),
+        ("quota", None),
+    ),
+    "DashScope, a free quota": (
+        ("openai-chat", 429, "Free allocated quota exceeded.", {"code": "insufficient_quota"}),
+        ("quota", None),
+    ),
+    "DashScope, a free quota alone": (
+        (
+            "openai-chat",
+            403,
+            "The free quota has been exhausted. To continue accessing the model on a paid basis, pay.",
+            {"type": "AllocationQuota.FreeTierOnly", "code": "AllocationQuota.FreeTierOnly"},
+        ),
+        ("quota", None),
+    ),
+    "a proxy of Claude, too many requests": (
+        (
+            "anthropic-messages",
+            400,
+            '{"message":"Too many requests, please wait before trying again. You have sent too many requests."}',
+            {"type": "invalid_request_error"},
+        ),
+        ("rate-limit", True),
     ),
     "Bedrock, too long": (
         ("bedrock-converse", 400, "Input is too long for requested model.", {}),

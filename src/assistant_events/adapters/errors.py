@@ -66,6 +66,11 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "extra usage": ErrorKind.QUOTA,  # Claude: a plan (claude-code#45046, #45149); Kimi (openclaw#142656)
         "for this billing cycle": ErrorKind.QUOTA,  # Kimi: a plan (NanmiCoder/cc-haha#1208)
         "usage limit exceeded": ErrorKind.QUOTA,  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
+        "used all available credits": ErrorKind.QUOTA,  # xAI (continuedev/continue#10373)
+        "free allocated quota exceeded": ErrorKind.QUOTA,  # DashScope (QwenLM/qwen-code#1742)
+        "free quota has been exhausted": ErrorKind.QUOTA,  # DashScope (axoviq-ai/synthadoc#215)
+        "error-code#token-limit": ErrorKind.RATE_LIMIT,  # DashScope: of a minute (can1357/oh-my-pi#8496)
+        "too many requests": ErrorKind.RATE_LIMIT,  # a proxy of Claude, in a stream (QwenLM/qwen-code#11215)
         "concurrent request limit": ErrorKind.RATE_LIMIT,  # Kimi (Wei-Shaw/sub2api#6955)
         "prepayment credits are depleted": ErrorKind.QUOTA,  # Gemini (dyad-sh/dyad#3626)
         "too many tokens per day": ErrorKind.QUOTA,  # Bedrock (Ivy-Interactive/Ivy-Tendril#1756)
@@ -87,8 +92,8 @@ _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
 """In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
 
-_VAGUE: Final = frozenset(
-    {ErrorKind.INVALID_REQUEST, ErrorKind.RATE_LIMIT, ErrorKind.PROVIDER, ErrorKind.AUTH}  # 403 of Kimi, 401 of Zen
+_VAGUE: Final = frozenset(  # the last two: 403 of Kimi, 401 of Zen; the limit of a minute of DashScope
+    {ErrorKind.INVALID_REQUEST, ErrorKind.RATE_LIMIT, ErrorKind.PROVIDER, ErrorKind.AUTH, ErrorKind.QUOTA}
 )
 """Kinds of codes that servers send for other errors too."""
 
@@ -280,7 +285,9 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     message = string(document, "error")
     more = {key: document[key] for key in ("code", "error_type") if document.get(key)}
     stated = string(mapping(document, "external_model_message"), "message")  # Databricks (aaif-goose/goose#1394)
-    error = {"message": stated or message, **more} if message else mapping(document, "error")
+    # Venice lists faults (ar-jan/llm-venice#3).
+    listed = mapping(document, "error") or next(iter(mappings(document, "error")), {})
+    error = {"message": stated or message, **more} if message else listed
     more = {key: document[key] for key in beside if string(document, key)}
     return {**error, **more} if error and more else error
 

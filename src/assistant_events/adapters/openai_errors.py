@@ -16,8 +16,9 @@ ERRORS: Final = ErrorTable(
             " image_too_large data_residency_mismatch invalid_value tool_use_failed invalid_image_format"
             " invalid_base64_image invalid_image_url image_too_small image_parse_error invalid_image_mode"
             " image_file_too_large unsupported_image_media_type empty_image_file failed_to_download_image"
-            " image_file_not_found",
-            ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests",
+            " image_file_not_found badrequesterror",
+            ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests throttling"
+            " throttling.ratequota throttling.allocationquota",
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
             " insufficient_balance insufficient_balance_error exceeded_current_quota_error usage_not_included"
             " 1113 1308 1310 1316",  # Z.ai: a balance, and plans (dirge-code/dirge#818, LionSR/TeXRA#9865)
@@ -37,7 +38,7 @@ ERRORS: Final = ErrorTable(
     otherwise="server_error",
 )
 
-_SIGNS: Final = frozenset({"error", "x_groq", "base_resp", "code", "detail", "errors"})
+_SIGNS: Final = frozenset({"error", "error_message", "x_groq", "base_resp", "code", "detail", "errors"})
 _NO_FAULT: Final = (None, 0, "0", 200, "200")
 """Codes of a success."""
 
@@ -51,6 +52,8 @@ def chunk_error(chunk: Fields) -> Fields:
     found, status = error_of(chunk) or error_of(mapping(chunk, "x_groq")), mapping(chunk, "base_resp")  # of MiniMax
     if not found and status.get("status_code") not in _NO_FAULT:
         found = {"code": status["status_code"], "message": status.get("status_msg")}
+    if message := string(chunk, "error_message"):  # DeepInfra, Venice (NousResearch/hermes-agent#65631, #68451)
+        found = found or {"message": message, "type": chunk.get("error_type")}
     if found or not chunk.keys().isdisjoint(("choices", "usage", "id")):
         return found
     is_fault = "message" not in chunk or chunk.get("code") not in _NO_FAULT  # of a gateway, without an object

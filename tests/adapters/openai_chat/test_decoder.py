@@ -271,6 +271,15 @@ FAILED = {
         stream(T("Hel"), {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, **HEAD}, DONE),
         ("insufficient balance", "1008"),
     ),
+    "DeepInfra": (
+        stream({**HEAD, "choices": None, "error_type": "BadRequestError", "error_message": "This model's maximum …"}),
+        ("This model's maximum …", "BadRequestError"),
+    ),
+    "Venice": (stream(T("Hel"), {"error_type": "x", "error_message": "busy"}, DONE), ("busy", "x")),
+    "DashScope": (
+        b'id:1\nevent:error\n:HTTP_STATUS/429\ndata:{"code":"Throttling.AllocationQuota","message":"Exceeded"}\n\n',
+        ("Exceeded", "Throttling.AllocationQuota"),
+    ),
 }
 
 
@@ -282,6 +291,24 @@ def test_failures_in_the_words_of_a_server(body, expected):
     error = message(body).error
 
     assert expected == (error.message, error.code)
+
+
+KINDS = {
+    "Throttling.AllocationQuota": {"code": "Throttling.AllocationQuota", "message": "Allocated quota exceeded"},
+    "Throttling.RateQuota": {"code": "Throttling.RateQuota", "message": "Requests rate limit exceeded"},
+    "BadRequestError": {"error_type": "BadRequestError", "error_message": "no such field"},
+}
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_kinds_of_failures_without_a_status(code):
+    """
+    In a stream, which has no status of HTTP, the word alone has the kind (DashScope, vLLM).
+    """
+    error = message(stream(KINDS[code])).error
+    kind = ErrorKind.INVALID_REQUEST if code == "BadRequestError" else ErrorKind.RATE_LIMIT
+
+    assert (kind, code) == (error.kind, error.code)
 
 
 def test_a_status_of_success():
