@@ -538,7 +538,8 @@ class DecoderBase(FrameReader):
 
     def _refusal(self, document: Fields) -> ErrorInfo | None:
         """Return the error of a whole document that does not hold an answer; `None` for an answer."""
-        found = [document.get(key) for key in self.answer_fields]
+        places = (document, mapping(document, "data"))  # Cline's service wraps answers (cline/cline#12647)
+        found = [place.get(key) for place in places for key in self.answer_fields]
         if not found or any(isinstance(value, (str, list, dict)) for value in found):
             return None
         if self.error_table is not None and (error := error_of_document(document, self.error_table.beside)):

@@ -293,6 +293,13 @@ def test_failures_in_the_words_of_a_server(body, expected):
     assert expected == (error.message, error.code)
 
 
+def test_an_answer_in_an_envelope():
+    """
+    Cline's service wraps answers that do not stream (cline/cline#12647).
+    """
+    assert [YES] == parts({"data": document(content="Yes."), "success": True})
+
+
 KINDS = {
     "Throttling.AllocationQuota": {"code": "Throttling.AllocationQuota", "message": "Allocated quota exceeded"},
     "Throttling.RateQuota": {"code": "Throttling.RateQuota", "message": "Requests rate limit exceeded"},
