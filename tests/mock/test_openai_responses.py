@@ -443,6 +443,10 @@ REFUSED = {
         body([USER, {"type": "reasoning", "id": "rs_1"}]),
         "Missing required parameter: 'input[1].summary'.",
     ),
+    "an option of an image": (
+        body([USER, {"type": "image_generation_call", "id": "ig_1", "result": "AAAA", "background": "opaque"}]),
+        "Unknown parameter: 'input[1].background'.",
+    ),
     "an id that is too long": (
         body([USER, {**CALL, "call_id": "c" * 65}, {**RESULT, "call_id": "c" * 65}]),
         "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64",

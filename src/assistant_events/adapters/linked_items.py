@@ -9,10 +9,15 @@ from assistant_events import messages as msg
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.media_urls import images_in
 from assistant_events.history import DropReason
+from assistant_events.values import Content, TextContent
 
 ALONE: Final = "The item that it led to is not there, and without one it is refused."
 """Why a reasoning is not sent at the end of an answer."""
+
+LOST: Final = "Its container is gone, or may be: services keep one for minutes, and refuse the call after that."
+"""Why a call that ran in a container is not sent after a refusal (pydantic-ai#7461)."""
 
 
 def without_successor(
@@ -56,4 +61,30 @@ def calls_last(items: Iterable[Item], provider: str) -> list[Item]:
     return sorted(items, key=lambda item: provider == "deepseek" and item.get("type") == "function_call")
 
 
-__all__ = ["ALONE", "calls_last", "without_successor"]
+def has_form(kind: str, content: Sequence[Content]) -> bool:
+    """Return whether a call of this type can have such a result: of the computer an image, of a search an array."""
+    if kind == "tool_search_call":
+        return len(content) == 1 and isinstance(content[0], TextContent) and content[0].text.lstrip().startswith("[")
+    return kind != "computer_call" or bool(images_in(content))
+
+
+def lost_calls(parts: Sequence[tuple[int, msg.Part]], *, is_gone: bool, is_stored: bool) -> dict[int, DropReason | str]:
+    """
+    Return the places of calls that the service has run and may not know again, with the reasons.
+
+    Args:
+        parts: The parts of the answer with their places.
+
+        is_gone: Whether what the service keeps may be gone, as the container of a call is.
+
+        is_stored: Whether the answer is stored: else an image without its bytes is not known (can1357/oh-my-pi#3225).
+    """
+    calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart)]
+    images = [(place, call) for place, call in calls if string(call.state, "type") == "image_generation_call"]
+    return {
+        **{place: LOST for place, call in calls if is_gone and "container_id" in call.state},
+        **{place: DropReason.UNANSWERED for place, call in images if not (is_stored or call.output)},
+    }
+
+
+__all__ = ["ALONE", "LOST", "calls_last", "has_form", "lost_calls", "without_successor"]

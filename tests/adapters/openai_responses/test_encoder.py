@@ -98,6 +98,7 @@ def without_nulls(item):
 OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "42"}
 FC = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "status": "completed"}
 
+SENT_IMAGE = {key: value for key, value in IMAGE.items() if key != "output_format"}
 SENT = {
     "text": [message_item("Hi there.")],
     "two summaries": [thought("First.", "Second."), message_item("So.")],
@@ -117,7 +118,7 @@ SENT = {
     "refusal": [{**message_item(""), "content": [{"type": "refusal", "refusal": "I can't."}]}],
     "two texts in a message": [{**message_item(""), "content": [output_text("One"), output_text("Two")]}],
     "message without content": [thought(), {**message_item(""), "content": []}],
-    "hosted tools": [FILES, CODE, IMAGE, MCP, message_item("Done.")],
+    "hosted tools": [FILES, CODE, SENT_IMAGE, MCP, message_item("Done.")],
     "results in items of their own": [
         *[SHELL, SHELL_OUTPUT, without_nulls(TOOL_SEARCH), without_nulls(TOOL_SEARCH_OUTPUT)],
         *[PROGRAM, PROGRAM_OUTPUT],
@@ -144,7 +145,7 @@ def test_results_that_a_request_must_have():
 
     openai 3.54, `response_code_interpreter_tool_call_param` and `response_input_item_param`.
     """
-    code, image = {**CODE, "outputs": None}, {**IMAGE, "status": "generating", "result": None}
+    code, image = {**CODE, "outputs": None}, {**SENT_IMAGE, "status": "generating", "result": None}
     frames = stream(hosted(0, **code), hosted(1, **image))
 
     assert [code, image] == sent(frames)[0]
@@ -231,6 +232,29 @@ class TestReasoning:
 
         assert [ASKED, {"role": "assistant", "content": "So."}] == inputs[0]
         assert [ASKED, thought(), message_item("So.")] == inputs[1]
+
+    def test_a_container_that_is_gone(self):
+        """
+        The service refuses a call that ran in a container when that has expired (pydantic-ai#7461), and what led to it.
+        """
+        answer = own(stream(reasoning(0, "Hm."), hosted(1, **CODE), text(2, "So.")))
+        policy = DIALECT.policy.without_storage()
+        usual, again = [
+            DIALECT.encoder([USER, answer], {"model": MODEL}, mode="full", policy=each)
+            for each in (DIALECT.policy, policy)
+        ]
+
+        assert [ASKED, thought("Hm."), CODE, message_item("So.")] == usual.body["input"]
+        assert [ASKED, {"role": "assistant", "content": "So."}] == again.body["input"]
+
+    def test_why_a_call_in_a_container_is_not_sent(self):
+        """
+        Its reason is that of the container.
+        """
+        answer = own(stream(hosted(0, **CODE), text(1, "So.")))
+        [drop] = DIALECT.encoder([answer], {"model": MODEL}, mode="full", policy=DIALECT.policy.without_storage()).drops
+
+        assert "Its container is gone" in str(drop)
 
     def test_a_reasoning_alone(self):
         """
@@ -766,6 +790,27 @@ def test_arguments_beside_a_free_text(arguments):
     items, _ = encoded(USER, own(stream(hosted(0, **given))))
 
     assert given == items[1]
+
+
+def test_the_options_of_an_image():
+    """
+    The service refuses them in a request: "Unknown parameter: 'input[1].background'" (openai-agents-python#853).
+    """
+    options = {"action": "generate", "background": "opaque", "quality": "low", "size": "1x1", "revised_prompt": "Cat"}
+    items, drops = sent(stream(hosted(0, **IMAGE, **options), text(1, "So.")))
+
+    assert ([SENT_IMAGE, message_item("So.")], []) == (items, drops)
+
+
+def test_an_image_that_failed():
+    """
+    The service does not know it again where the answer is not stored (can1357/oh-my-pi#3225).
+    """
+    failed = {**IMAGE, "status": "failed", "result": None}
+    answer = own(stream(hosted(0, **failed), text(1, "So."), **UNSTORED))
+    items, drops = encoded(USER, answer)
+
+    assert ([ASKED, message_item("So.")], [(0, DropReason.UNANSWERED)]) == (items, drops)
 
 
 def test_the_status_of_a_reasoning():

@@ -16,13 +16,13 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import fields_in, result_content, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string, without
-from assistant_events.adapters.linked_items import calls_last, without_successor
+from assistant_events.adapters.linked_items import calls_last, has_form, lost_calls, without_successor
 from assistant_events.adapters.media_urls import FILES, IMAGES, file_name, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.policy import POLICY
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.values import Content, MediaContent, TextContent, thaw
+from assistant_events.values import Content, MediaContent, thaw
 
 
 class OpenAIResponsesEncoder(EncoderBase):
@@ -108,7 +108,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
         calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
-        return [place for place, call in calls if not _has_form(words.TOOLS.kind_of(call), result_content(call))]
+        return [place for place, call in calls if not has_form(words.TOOLS.kind_of(call), result_content(call))]
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; Codex knows the second name, too. Each subagent has its own."""
@@ -128,10 +128,12 @@ class OpenAIResponsesEncoder(EncoderBase):
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return the reasonings whose following item is not sent."""
-        refused = self.refused_calls(message, parts)
+        """Return the reasonings whose following item is not sent, and calls that the service may not know again."""
+        stored = "stored" in self._policy.reasoning_needs_any
+        lost = lost_calls(parts, is_gone=not stored, is_stored=stored and "response_id" in message.state)
+        refused = [*self.refused_calls(message, parts), *lost]
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return without_successor(message, sent, "i")
+        return {**without_successor(message, sent, "i"), **lost}
 
 
 encode = OpenAIResponsesEncoder.encode
@@ -139,11 +141,10 @@ encode = OpenAIResponsesEncoder.encode
 
 def _for_request(item: Item) -> Item:
     """Return an item as input: some fields are output alone, and a message without an id has a short form."""
-    kind, refused = string(item, "type"), {"created_by"}  # proxies make items without one
+    kind = string(item, "type") or ""  # proxies make items without one
+    refused = {"created_by", *words.REFUSED.get(kind, ())}
     if kind == "shell_call_output":
         item["output"] = [others(each, refused) for each in mappings(item, "output")] or item["output"]
-    if kind == "reasoning":
-        refused.add("status")  # unslothai/unsloth#8372
     if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") and len(string(item, "id") or "") > 64:
         refused.add("id")  # Copilot makes them (can1357/oh-my-pi#284)
     item = without(item, refused)
@@ -154,10 +155,3 @@ def _for_request(item: Item) -> Item:
         return {"status": "completed", **item, "content": content}
     text = "".join([string(part, "text") or string(part, "refusal") or "" for part in content])
     return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": text}  # vLLM takes no array
-
-
-def _has_form(kind: str, content: tuple[Content, ...]) -> bool:
-    """Return whether a call of this type can have such a result."""
-    if kind == "tool_search_call":
-        return len(content) == 1 and isinstance(content[0], TextContent) and content[0].text.lstrip().startswith("[")
-    return kind != "computer_call" or bool(images_in(content))

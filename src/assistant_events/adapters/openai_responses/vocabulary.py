@@ -134,6 +134,12 @@ OWN_FIELDS: Final[dict[str, Collection[str]]] = {
 }
 """By type of a part or an item, fields that events have words for. All others are its state, under their own names."""
 
+REFUSED: Final = {
+    "reasoning": names("status"),  # unslothai/unsloth#8372
+    "image_generation_call": names("action background output_format quality revised_prompt size"),
+}
+"""By type of an item, fields of an answer that the service refuses in a request (openai-agents-python#853)."""
+
 WITHOUT_TYPE: Final = {*TEXTS.roles, *TEXTS, "function_call"} - {"refusal"}
 """Types that follow from the class of a part, so its state leaves them out."""
 

@@ -16,7 +16,7 @@ import attrs
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items
 from assistant_events.adapters.openai_responses.mock.runs import SEALED, call_ids
-from assistant_events.adapters.openai_responses.vocabulary import TOOLS
+from assistant_events.adapters.openai_responses.vocabulary import REFUSED, TOOLS
 from assistant_events.mock.openai_api import check_length, check_name
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
@@ -249,6 +249,8 @@ def _check_item(where: str, item: Fields) -> None:
                     f"(input: {where}.content[{place}])",
                     "invalid_value",
                 )
+    for name in sorted(REFUSED[kind] & item.keys()) if kind == "image_generation_call" else ():
+        raise _rejected(f"Unknown parameter: '{where}.{name}'.", "unknown_parameter", f"{where}.{name}")
     needed = {"function_call": ("call_id", "name", "arguments"), "function_call_output": ("call_id", "output")}
     for name in (*needed.get(kind, ()), *(("summary",) if kind == "reasoning" else ())):
         if item.get(name) is None:
