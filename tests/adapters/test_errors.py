@@ -10,6 +10,7 @@ import pytest
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.errors import ErrorTable, retry_after_s
 from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
+from assistant_events.adapters.openai_errors import ERRORS as OPENAI_ERRORS
 from assistant_events.values import ErrorInfo, ErrorKind
 
 TABLE = ErrorTable(
@@ -354,6 +355,62 @@ SERVERS = {
         ("openai-chat", 400, "Provider returned error", {"code": 400, "metadata": {"raw": None}}),
         ("invalid-request", None),
     ),
+    "LM Studio, too long": (
+        ("openai-chat", 400, "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", {}),
+        ("context-length", None),
+    ),
+    "OpenAI, more than a minute has": (
+        (
+            "openai-chat",
+            429,
+            "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 342389.",
+            {"type": "tokens", "code": "rate_limit_exceeded"},
+        ),
+        ("context-length", None),
+    ),
+    "Groq, more than a minute has left": (
+        (
+            "openai-chat",
+            429,
+            "Rate limit reached for model `llama` on tokens per minute (TPM): Limit 12000, Used 4437, Requested 9854.",
+            {"type": "tokens", "code": "rate_limit_exceeded"},
+        ),
+        ("rate-limit", True),
+    ),
+    "OpenAI, a refused prompt": (
+        (
+            "openai-responses",
+            400,
+            "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+            {"type": "invalid_request_error", "code": "invalid_prompt"},
+        ),
+        ("content-filter", None),
+    ),
+    "xAI, a refused prompt": (
+        ("openai-chat", 403, "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO", {}),
+        ("content-filter", None),
+    ),
+    "Ollama, a week that is used up": (
+        ("openai-chat", 429, "you (me) have reached your weekly usage limit, upgrade for higher limits: https://…", {}),
+        ("quota", None),
+    ),
+    "text-generation-inference, too long": (
+        ("openai-chat", 422, "Input validation error: `inputs` must have less than 4096 tokens. Given: 4545", {}),
+        ("context-length", None),
+    ),
+    "text-generation-inference, too long with its answer": (
+        (
+            "openai-chat",
+            422,
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 6204 and 2047",
+            {},
+        ),
+        ("context-length", None),
+    ),
+    "Copilot on Chat, too long": (
+        ("openai-chat", 400, "prompt token count of 138898 exceeds the limit of 64000", {"code": "", "type": ""}),
+        ("context-length", None),
+    ),
     "OpenRouter, too long for the server behind it": (
         (
             "openai-chat",
@@ -431,6 +488,27 @@ def test_codes_of_something_else(sent, expected):
     error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": message, **fields}}).encode())
 
     assert (*expected, message, status) == (error.kind, error.retryable, error.message, error.status)
+
+
+UNKNOWN = "The number of tokens to keep from the initial prompt is greater than the context length."
+
+
+@pytest.mark.parametrize(("more", "kind"), [({}, "context-length"), ({"code": "server_error"}, "provider")])
+def test_phrases_beside_no_known_code(more, kind):
+    """
+    In a stream LM Studio sends a message and no code (anomalyco/opencode#2259); a code that is known counts.
+    """
+    assert kind == OPENAI_ERRORS.read({"message": UNKNOWN, **more}).kind
+
+
+def test_what_a_gateway_has_not_understood():
+    """
+    The gateway of Vercel has what it has got from the server behind it in `value` (vercel/ai#18303).
+    """
+    text = '{"error":{"message":"This model\'s maximum context length is 40960 tokens."}}'
+    value = {"error_type": "validation_error", "error_message": text}
+
+    assert "context-length" == OPENAI_ERRORS.read({"code": "error", "message": "Stream error", "value": value}).kind
 
 
 RETRY_AFTER = {

@@ -41,6 +41,9 @@ _CODE_LIMIT: Final = 1 << 31
 _TEXT_LIMIT: Final = 500
 """Longest text of a body that becomes a message, in characters. Proxies answer with pages of HTML and logs."""
 
+_TOO_LARGE: Final = "request too large for"
+"""With the limit of a minute: one that is shorter may succeed, and the same one never."""
+
 _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
     {
         "context length": ErrorKind.CONTEXT_LENGTH,  # OpenAI, vLLM, OpenRouter, Mistral
@@ -55,15 +58,22 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "model only supports up to": ErrorKind.CONTEXT_LENGTH,  # Gemini on Vertex
         "model token limit": ErrorKind.CONTEXT_LENGTH,  # Moonshot
         "exceeds max length": ErrorKind.CONTEXT_LENGTH,  # Z.ai
-        "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)
-        "prompt token count of": ErrorKind.CONTEXT_LENGTH,  # Copilot (microsoft/vscode#289514)
+        "`inputs` tokens +": ErrorKind.CONTEXT_LENGTH,  # text-generation-inference (huggingface/chat-ui#1149)
+        "`inputs` must have less than": ErrorKind.CONTEXT_LENGTH,  # the same (meta-llama/llama#1103)
         "maximum prompt length": ErrorKind.CONTEXT_LENGTH,  # xAI (cline/cline#3120)
+        "prompt token count of": ErrorKind.CONTEXT_LENGTH,  # Copilot (microsoft/vscode-copilot-release#6700)
+        ">= n_ctx": ErrorKind.CONTEXT_LENGTH,  # LM Studio (anomalyco/opencode#11141)
+        _TOO_LARGE: ErrorKind.CONTEXT_LENGTH,  # OpenAI (vanna-ai/vanna-flask#11), Groq (continuedev/continue#10218)
+        "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)
         "allowed input length": ErrorKind.CONTEXT_LENGTH,  # Poolside (earendil-works/pi#4943)
         "insufficient balance": ErrorKind.QUOTA,  # DeepSeek, MiniMax, Moonshot, Z.ai
         "credit balance is too low": ErrorKind.QUOTA,  # Claude
         "specified api usage limits": ErrorKind.QUOTA,  # Claude: of a month (anthropics/claude-code#38035)
         "required for long context requests": ErrorKind.QUOTA,  # Claude: paid usage (claude-code#64982)
         "extra usage": ErrorKind.QUOTA,  # Claude: a plan (claude-code#45046, #45149); Kimi (openclaw#142656)
+        "session usage limit": ErrorKind.QUOTA,  # Ollama's cloud (continuedev/continue#11444), and these two
+        "hourly usage limit": ErrorKind.QUOTA,
+        "weekly usage limit": ErrorKind.QUOTA,
         "for this billing cycle": ErrorKind.QUOTA,  # Kimi: a plan (NanmiCoder/cc-haha#1208)
         "usage limit exceeded": ErrorKind.QUOTA,  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
         "used all available credits": ErrorKind.QUOTA,  # xAI (continuedev/continue#10373)
@@ -79,6 +89,8 @@ _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
         "organization has been disabled": ErrorKind.AUTH,  # Claude (anthropics/claude-code#19028)
         "requested model is not supported": ErrorKind.NOT_FOUND,  # Copilot (github/copilot-cli#639)
         "content exists risk": ErrorKind.CONTENT_FILTER,  # DeepSeek
+        "flagged as potentially violating": ErrorKind.CONTENT_FILTER,  # OpenAI (openai/codex#38849)
+        "content violates usage guidelines": ErrorKind.CONTENT_FILTER,  # xAI (Wei-Shaw/sub2api#5359)
         "blocked by content filtering policy": ErrorKind.CONTENT_FILTER,  # Claude (claude-code#58367)
     }
 )
@@ -98,7 +110,7 @@ _VAGUE: Final = frozenset(  # the last two: 403 of Kimi, 401 of Zen; the limit o
 """Kinds of codes that servers send for other errors too."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
-_ANYWHERE: Final = frozenset({ErrorKind.QUOTA, ErrorKind.RATE_LIMIT})
+_ANYWHERE: Final = frozenset({ErrorKind.QUOTA, ErrorKind.RATE_LIMIT, ErrorKind.CONTENT_FILTER})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
 
 
@@ -117,8 +129,9 @@ class ErrorTable:
         numbers: `ErrorKind` by numeric code. Without any, a number from 100 on is an HTTP status.
 
         phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, in lower case, beside those that
-            several wires have, for servers that send that code for something else. One of a quota or of a rate limit
-            also counts beside the codes of a rate limit, of a failure of the provider and of a refused key.
+            several wires have, for servers that send that code for something else. One of a quota, a rate limit or
+            filtered content also counts beside the codes of a rate limit, of a failure of the provider and of a refused
+            key, and any where neither a known code nor a status has the kind.
 
         otherwise: Code that `write` uses for a kind without one.
 
@@ -169,8 +182,10 @@ class ErrorTable:
         message = string(error, "message")
         stable = string(mapping(error, "details"), "error_code")  # of Claude: why the error has its type
         coded = self._kind([stable, *words] if stable else words, number, status)
-        raw = string(mapping(error, "metadata"), "raw")  # of OpenRouter, whose message is “Provider returned error”
-        kind = self._specified(coded, f"{message} {raw}".lower())
+        # What the server behind OpenRouter, or behind the gateway of Vercel (vercel/ai#18303), has answered.
+        passed_on = string(mapping(error, "metadata"), "raw") or string(mapping(error, "value"), "error_message")
+        is_known = status is not None or number in self.numbers or any(word.lower() in self.codes for word in words)
+        kind = self._specified(coded, f"{message} {passed_on}".lower(), is_known=is_known)
         if kind is ErrorKind.RATE_LIMIT and self.is_used_up is not None and self.is_used_up(error):
             kind = ErrorKind.QUOTA
         may_pass = kind in _RETRYABLE or (kind is coded and not self.retryable.isdisjoint(words))
@@ -235,15 +250,17 @@ class ErrorTable:
             return self.numbers[number]
         return ErrorKind.PROVIDER if status is None else kind_of_status(status)
 
-    def _specified(self, kind: ErrorKind, message: str) -> ErrorKind:
+    def _specified(self, kind: ErrorKind, message: str, *, is_known: bool) -> ErrorKind:
         """Return a kind that is more specific than *kind*, if *message*, in lower case, has a phrase for one."""
         phrases = {**_PHRASES, **self.phrases}.items() if kind in _VAGUE else ()
         found = [other for phrase, other in phrases if phrase in message]
         # What fails for lack of money, or for a limit, is a rate limit, a failure of the provider or a refused key
-        # elsewhere, and a long prompt is a failure of the server in llama.cpp (ggml-org/llama.cpp#19774).
-        is_overflow = kind is ErrorKind.PROVIDER and "exceed" in message
+        # elsewhere. A long prompt is a failure of the server in llama.cpp (ggml-org/llama.cpp#19774), and a rate limit
+        # of OpenAI and Groq, where the prompt alone is more than the tokens of a minute.
+        is_overflow = (kind is ErrorKind.PROVIDER and "exceed" in message) or _TOO_LARGE in message
         kinds = _ANYWHERE | {*([ErrorKind.CONTEXT_LENGTH] if is_overflow else [])}
-        allowed = [other for other in found if kind is ErrorKind.INVALID_REQUEST or other in kinds]
+        is_open = kind is ErrorKind.INVALID_REQUEST or not is_known
+        allowed = [other for other in found if is_open or other in kinds]
         return allowed[0] if allowed else kind
 
     def _forms(self, error: ErrorInfo) -> Iterator[dict[str, Any]]:

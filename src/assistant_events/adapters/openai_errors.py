@@ -22,7 +22,8 @@ ERRORS: Final = ErrorTable(
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
             " insufficient_balance insufficient_balance_error exceeded_current_quota_error usage_not_included"
             " 1113 1308 1310 1316",  # Z.ai: a balance, and plans (dirge-code/dirge#818, LionSR/TeXRA#9865)
-            ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261",
+            ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261"
+            " model_max_prompt_tokens_exceeded",
             ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",
             ErrorKind.NOT_FOUND: "model_not_found previous_response_not_found not_found_error",
             ErrorKind.TIMEOUT: "vector_store_timeout",
