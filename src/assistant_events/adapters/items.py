@@ -250,13 +250,36 @@ def joined_prompts(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def bridged(items: Iterable[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return messages, with a *text* of the assistant, if it is not empty, between a result and one of the user."""
+    """Return messages, with a *text* of the assistant between a result and one of the user."""
     # Any: plain JSON.
     sent: list[dict[str, Any]] = []
     for item in items:
-        if text and sent and (sent[-1]["role"], item["role"]) == ("tool", "user"):
+        if sent and (sent[-1]["role"], item["role"]) == ("tool", "user"):
             sent.append({"role": "assistant", "content": text})
         sent.append(item)
+    return sent
+
+
+def one_call_each(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """
+    Return messages in which each of the assistant has one call, with its result behind it.
+
+    Those of Claude, which has ids of its own, stay: its thoughts are before all calls of an answer, and it takes these.
+    """
+    # Any: plain JSON.
+    results = {str(item.get("tool_call_id")): item for item in items if item["role"] == "tool"}
+    sent: list[dict[str, Any]] = []
+    moved: set[int] = set()
+    for item in items:
+        calls = item.get("tool_calls", ())
+        if len(calls) < 2 or str(calls[0].get("id")).startswith("toolu_"):
+            sent += [] if id(item) in moved else [item]
+            continue
+        for call in calls:
+            message = item if call is calls[0] else {"role": item["role"], "content": None}
+            result = results[str(call.get("id"))]
+            moved.add(id(result))
+            sent += [{**message, "tool_calls": [call]}, result]
     return sent
 
 

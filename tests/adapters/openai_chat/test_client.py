@@ -84,6 +84,7 @@ OPTIONS = {
     ),
     "left out": ("openai", {"stream_options": None}, {}),
     "of Mistral": ("mistral", {}, {}),
+    "of Databricks": ("databricks", {}, {}),
     "of the app, to Mistral": ("mistral", *[{"stream_options": USAGE}] * 2),
 }
 

@@ -10,7 +10,7 @@ import pytest
 from assistant_events import UserMessage, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.items import joined_texts
-from assistant_events.messages import CompactionMessage
+from assistant_events.messages import CompactionMessage, Transcript
 from assistant_events.values import JsonContent, MediaContent, TextContent
 from tests.adapters.reading import message_of
 
@@ -346,6 +346,34 @@ def test_prompts_in_a_row(prompts, expected):
 
     assert [{"role": "user", "content": expected}] == found
     assert ["user", "user"] == [each["role"] for each in others]
+
+
+@pytest.mark.parametrize(
+    ("provider", "ids", "roles"),
+    [
+        ("databricks", ("call_1", "call_2"), "user assistant tool assistant tool user user"),
+        ("databricks", ("toolu_1", "toolu_2"), "user assistant tool tool user user"),
+        ("openai", ("call_1", "call_2"), "user assistant tool tool user user"),
+    ],
+)
+def test_one_call_in_each_message(provider, ids, roles):
+    """
+    Databricks refuses two: "Multiple tool calls are not supported." (litellm#31633). It takes those of Claude.
+    """
+    calls = [J(index=at, id=ident, name="f", arguments="{}") for at, ident in enumerate(ids)]
+    given = of(answer(T("So."), *calls, finish_reason="tool_calls"), provider)
+    results = [call.succeed(call.call_id) for call in given.pending_tool_calls]
+    again = [UserMessage(id=each, content="Yes") for each in ("u2", "u3")]
+    found, _ = encoded(USER, *fold(results, start=Transcript(messages=(given,))).messages, *again, provider=provider)
+    asked = [(each.get("content"), len(each["tool_calls"])) for each in found if "tool_calls" in each]
+
+    assert roles.split() == [each["role"] for each in found]
+    assert (
+        list(ids)
+        == [each["tool_call_id"] for each in found if each["role"] == "tool"]
+        == [each["content"] for each in found if each["role"] == "tool"]
+    )
+    assert asked == ([("So.", 1), (None, 1)] if roles.count("assistant") == 2 else [("So.", 2)])
 
 
 CUT = stream(R("Hm"), T("Hel"))

@@ -16,7 +16,7 @@ from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import bridged, joined_prompts, text_or_blocks
+from assistant_events.adapters.items import text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.media_urls import AUDIO, FILES, media_url
 from assistant_events.adapters.openai_chat import vocabulary as words
@@ -57,8 +57,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
-        sent = bridged([*[dict(each) for each in self._leading], *items], self._profile.after_results)
-        sent = joined_prompts(sent) if self._profile.alternates else sent
+        sent = self._profile.arranged([*[dict(each) for each in self._leading], *items])
         always, mode = dict(self._profile.always), string(mapping(self.body, "thinking"), "type")
         thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
         adds = thinks or any(not always.keys().isdisjoint(item) for item in sent)

@@ -15,6 +15,8 @@ from typing import Final, final
 import attrs
 
 from assistant_events.adapters.call_ids import nine_characters, shortened
+from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.items import bridged, joined_prompts, one_call_each
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.history import CONTENT_ONLY, Policy, Treatment
 
@@ -45,11 +47,8 @@ class Profile:
     no_content: str | None = None
     """The content of an answer without any; without it that of calls alone is null, which a few servers refuse."""
 
-    after_results: str = ""
-    """The text of an answer between results and a message of the user, where the server refuses that."""
-
-    alternates: bool = False
-    """Whether the server refuses two messages of the user in a row: they are sent as one."""
+    arranged: Callable[[list[Item]], list[Item]] = list
+    """Makes an order of messages that the server takes of any other."""
 
     fit_call_id: Callable[[str], str] = str
     """Makes an id that the server takes of any other."""
@@ -80,14 +79,16 @@ PROFILES: Final = by_word(
         Profile(fields=("reasoning", "reasoning_content")): "vllm",
         Profile(fields=("reasoning", "reasoning_details", "annotations", "images")): "openrouter",
         # "After the (optional) system message(s), user or tool message(s) should alternate" (anomalyco/opencode#9416).
-        Profile(alternates=True): "perplexity",
+        Profile(arranged=joined_prompts): "perplexity",
+        # 'unknown field "stream_options"' (continue#12936), "Multiple tool calls are not supported." (litellm#31633).
+        Profile(arranged=one_call_each, refuses_options=True): "databricks",
         # "Unexpected role 'user' after role 'tool'", code 3230 (zed#37021, datapizza-ai#98). Names "must be a-z, A-Z,
         # 0-9, or contain underscores and dashes, with a maximum length of 64" (witsy#164).
         # "body, stream_options, include_usage: Extra inputs are not permitted" (dnakov/anon-kode#53).
         Profile(
             fields=("thinking",),
             fit_call_id=nine_characters,
-            after_results="I have the results.",
+            arranged=partial(bridged, text="I have the results."),
             longest_name=64,
             refuses_options=True,
         ): "mistral",
