@@ -486,6 +486,18 @@ REFUSED = {
         body([USER, {**TEXT_ITEM, "id": "rs_1"}]),
         "Invalid 'input[1].id': 'rs_1'. Expected an ID that begins with 'msg'.",
     ),
+    "an id of a function for a custom call": (
+        body([USER, {"type": "custom_tool_call", "id": "fc_1", "call_id": "call_1", "name": "f", "input": ""}]),
+        "Invalid 'input[1].id': 'fc_1'. Expected an ID that begins with 'ctc'.",
+    ),
+    "an id of another kind for a result": (
+        body([USER, CALL, {**RESULT, "id": "ctco_1"}]),
+        "Invalid 'input[2].id': 'ctco_1'. Expected an ID that begins with 'fc'.",
+    ),
+    "an id without a character": (
+        body([USER, {**CALL, "id": ""}, RESULT]),
+        "Invalid 'input[1].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this",
+    ),
     "an output that is an object": (
         body([USER, CALL, {**RESULT, "output": {"a": 1}}]),
         "Invalid type for 'input[2].output'",

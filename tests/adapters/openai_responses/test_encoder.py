@@ -740,6 +740,17 @@ def test_ids_of_items_that_are_too_long():
     assert long not in str(items)
 
 
+def test_a_custom_call_with_the_id_of_a_function():
+    """
+    Relays make it, and OpenAI refuses it: "Expected an ID that begins with 'ctc'." (sub2api#6071).
+    """
+    item = {"type": "custom_tool_call", "call_id": "call_1", "name": "exec", "input": "ls"}
+    given = [own(stream(added(0, **item, id=ident), done(0, **item, id=ident))) for ident in ("fc_1", "ctc_1")]
+    sent = [encoded(USER, each, NEXT)[0][1] for each in given]
+
+    assert [item, {**item, "id": "ctc_1"}] == sent
+
+
 def test_a_reasoning_before_a_call_that_is_sent_as_text():
     """
     It is refused without the item that it led to.

@@ -145,8 +145,9 @@ def _for_request(item: Item) -> Item:
     refused = {"created_by", *words.REFUSED.get(kind, ())}
     if kind == "shell_call_output":
         item["output"] = [others(each, refused) for each in mappings(item, "output")] or item["output"]
-    if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") and len(string(item, "id") or "") > 64:
-        refused.add("id")  # Copilot makes them (can1357/oh-my-pi#284)
+    ident = (string(item, "id") or "") if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") else ""
+    if len(ident) > 64 or (kind == "custom_tool_call" and ident.startswith("fc")):
+        refused.add("id")  # Copilot (can1357/oh-my-pi#284) and relays make them (Wei-Shaw/sub2api#6071)
     item = without(item, refused)
     if kind != "message":
         return item

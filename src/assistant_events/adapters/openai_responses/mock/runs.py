@@ -18,7 +18,7 @@ from assistant_events.values import thaw
 _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
 
-_PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
 """Beginnings of ids by type of the item; of others the first letters of their words."""
 
 _DEFAULTS: Final[dict[str, Any]] = {
@@ -56,7 +56,7 @@ SEALED: Final = ["reasoning"]
 
 def id_prefix(kind: str) -> str:
     """Return the beginning of the ids of items of a type."""
-    return _PREFIXES.get(kind, "".join([word[:1] for word in kind.split("_")]))
+    return PREFIXES.get(kind, "".join([word[:1] for word in kind.split("_")]))
 
 
 def wire_frame(event: Fields) -> WireFrame:

@@ -6,6 +6,7 @@ They are the known checks (openai 3.54.0, and reports of refused requests of 202
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from itertools import pairwise
@@ -15,7 +16,7 @@ import attrs
 
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items
-from assistant_events.adapters.openai_responses.mock.runs import SEALED, call_ids
+from assistant_events.adapters.openai_responses.mock.runs import PREFIXES, SEALED, call_ids
 from assistant_events.adapters.openai_responses.vocabulary import REFUSED, TOOLS
 from assistant_events.mock.openai_api import check_length, check_name
 from assistant_events.mock.requests import ApiError
@@ -27,7 +28,9 @@ MAX_ITEMS: Final = 10_000
 
 _ROLES: Final = ("user", "assistant", "system", "developer")
 _PARTS: Final = {"assistant": ("output_text", "refusal")}
-_ID_PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc"}
+# can1357/oh-my-pi#977, duolahypercho/codex-router#780
+_ID_PREFIXES: Final = {**PREFIXES, "function_call_output": "fc"}
+_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 _OF_USER: Final = ("input_text", "input_image", "input_file", "input_audio")
 
 
@@ -228,9 +231,14 @@ def _checked_items(body: Body) -> list[Fields]:
 
 def _check_id(where: str, ident: str | None, prefix: str) -> None:
     check_length(where, ident)
-    if ident and not ident.startswith(prefix):
-        text = f"Invalid '{where}': '{ident}'. Expected an ID that begins with '{prefix}'."
+    if ident is None:
+        return
+    text = f"Invalid '{where}': '{ident}'. Expected an ID that "
+    if not _ID.fullmatch(ident):  # langchain-ai/langchainjs#11044
+        text += "contains letters, numbers, underscores, or dashes, but this value contained additional characters."
         raise _rejected(text, "invalid_value", where)
+    if not ident.startswith(prefix):
+        raise _rejected(f"{text}begins with '{prefix}'.", "invalid_value", where)
 
 
 def _check_item(where: str, item: Fields) -> None:
