@@ -709,6 +709,7 @@ def test_a_code_beside_a_text(name):
 OVERFLOWS = {
     "Context size has been exceeded.": ("context-length", None),  # llama.cpp#19774
     "the request exceeds the available context size. try increasing the context size": ("context-length", None),
+    "unable to process request: the context window is full.": ("context-length", None),  # ardanlabs/kronk#862
     "The context window could not be allocated.": ("provider", True),
 }
 

@@ -44,6 +44,9 @@ _TEXT_LIMIT: Final = 500
 _TOO_LARGE: Final = "request too large for"
 """With the limit of a minute: one that is shorter may succeed, and the same one never."""
 
+_OVERFLOWS: Final = ("exceed", "window is full")
+"""With a context, of failures of a server: of llama.cpp (ggml-org/llama.cpp#19774) and Kronk (ardanlabs/kronk#862)."""
+
 _PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
     {
         "context length": ErrorKind.CONTEXT_LENGTH,  # OpenAI, vLLM, OpenRouter, Mistral
@@ -255,9 +258,10 @@ class ErrorTable:
         phrases = {**_PHRASES, **self.phrases}.items() if kind in _VAGUE else ()
         found = [other for phrase, other in phrases if phrase in message]
         # What fails for lack of money, or for a limit, is a rate limit, a failure of the provider or a refused key
-        # elsewhere. A long prompt is a failure of the server in llama.cpp (ggml-org/llama.cpp#19774), and a rate limit
-        # of OpenAI and Groq, where the prompt alone is more than the tokens of a minute.
-        is_overflow = (kind is ErrorKind.PROVIDER and "exceed" in message) or _TOO_LARGE in message
+        # elsewhere. A long prompt is a failure of some servers, and a rate limit of OpenAI and Groq, where the prompt
+        # alone is more than the tokens of a minute.
+        is_failure = kind is ErrorKind.PROVIDER and any(word in message for word in _OVERFLOWS)
+        is_overflow = is_failure or _TOO_LARGE in message
         kinds = _ANYWHERE | {*([ErrorKind.CONTEXT_LENGTH] if is_overflow else [])}
         is_open = kind is ErrorKind.INVALID_REQUEST or not is_known
         allowed = [other for other in found if is_open or other in kinds]
