@@ -170,7 +170,9 @@ def test_a_turn_of_this_library(client, converse):
     decoder = BedrockConverseDecoder("a1", request=sent)
     events = [found for each in api.stream(**sent)["events"] for found in decoder.feed_event(each)]
     transcript = fold([*events, *decoder.close()])
-    [turn] = encode(transcript, {"modelId": MODEL, "toolConfig": TOOLS}).body["messages"][:1]
+    [turn] = encode(transcript, {"modelId": MODEL, "toolConfig": TOOLS}).body["messages"][
+        1:2
+    ]  # behind a sentence of the user
     second = api.converse(**body("Weather?", turn, user(RESULT), toolConfig=TOOLS))
 
     assert "assistant" == turn["role"]

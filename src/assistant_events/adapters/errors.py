@@ -306,9 +306,8 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     message = string(document, "error")
     more = {key: document[key] for key in ("code", "error_type") if document.get(key)}
     stated = string(mapping(document, "external_model_message"), "message")  # Databricks (aaif-goose/goose#1394)
-    # Venice lists faults (ar-jan/llm-venice#3).
-    listed = mapping(document, "error") or next(iter(mappings(document, "error")), {})
-    error = {"message": stated or message, **more} if message else listed
+    listed = [*mappings(document, "error"), mapping(document, "error")]  # Venice lists them (ar-jan/llm-venice#3)
+    error = {"message": stated or message, **more} if message else listed[0]
     more = {key: document[key] for key in beside if string(document, key)}
     return {**error, **more} if error and more else error
 

@@ -246,17 +246,17 @@ def _check_server_calls(messages: list[tuple[str, Blocks]]) -> None:
     (Reports: anthropics/claude-code#62577, langchain-ai/langchainjs#11064, vercel/ai#18785; a call waits for the
     results of the app, openai/openai-agents-js#1542.)
     """
-    waiting: dict[object, tuple[int, str]] = {}
-    known: set[object] = set()
+    waiting: dict[str | None, tuple[int, str]] = {}
+    known: set[str | None] = set()
     for place, (role, blocks) in enumerate(messages):
         if role == "user" and not all(map(_is_result, blocks)):
             for call_id, (at, name) in waiting.items():
                 raise _rejected(f"messages.{at}: {_NO_RESULT_OF_SERVICE.format(name, call_id, name)}")
         for number, block in enumerate(blocks if role == "assistant" else ()):
-            kind, call_id = block["type"], block.get("tool_use_id")
+            kind, call_id = block["type"], string(block, "tool_use_id")
             if kind == "server_tool_use":
-                waiting[block.get("id")] = place, str(block.get("name"))
-                known.add(block.get("id"))
+                waiting[string(block, "id")] = place, str(block.get("name"))
+                known.add(string(block, "id"))
             elif kind.endswith("_tool_result") and kind != "mcp_tool_result":
                 if call_id not in known:
                     raise _rejected(f"messages.{place}.content.{number}: {_NO_CALL_OF_SERVICE.format(kind, call_id)}")
