@@ -172,6 +172,7 @@ class DeltaFastPath:
         assert template is not None, "only what was learned is offered"
         if template is self.template and fragment is self.fragment and number == self.number:
             self._mark = 0 if self._buffer is None else self._buffer.length
+            self.skipped_frames = skipped_frames
             return
         if template is not self.template:
             self.template = template

@@ -195,7 +195,7 @@ class FrameReader(ABC):
         """
         # Any: see `DeltaFastPath`.
         recorder = self.recorder
-        if not self.fast or fragment is None or recorder.rejoining or recorder.has_waiting_end:
+        if not self.fast or fragment is None or not recorder.is_direct:
             return
         if not callable(fragment) and (fragment.held or fragment.kind not in DELTAS):
             return

@@ -32,8 +32,11 @@ class SequenceNumbers:
         self._frames: dict[bytes, tuple[str, object, object]] | None = {}
         """By number, the frames that came; `None` when the numbers are wrong."""
 
-        self._skipped: dict[tuple[str, int | None], SkippedFrames] = {}
-        """By type and item, deltas of the fast path; they are put into the frames when one of them comes again."""
+        self._skipped = SkippedFrames([], [])
+        """Deltas of the fast path; they are put into the frames when a number comes again."""
+
+        self._owners: list[tuple[int, str, object]] = []
+        """Where among them those of another type or item begin, with these."""
 
         self.last: int | None = None
         """The highest number; `None` when no frame had one."""
@@ -43,9 +46,15 @@ class SequenceNumbers:
         if number is not None:
             self.last = max(number, self.last or 0)
 
-    def skipped(self, kind: str, item: int | None) -> SkippedFrames | None:
-        """Return what gets the deltas of the fast path; `None` when the numbers are wrong."""
-        return None if self._frames is None else self._skipped.setdefault((kind, item), SkippedFrames([], []))
+    def skipped(self, kind: str, item: object) -> SkippedFrames | None:
+        """Return what gets the deltas of this type and item on the fast path; `None` when the numbers are wrong."""
+        if self._frames is None:
+            return None
+        start = len(self._skipped.ids)
+        if self._owners and self._owners[-1][0] == start:
+            self._owners.pop()  # none of those that it expected came
+        self._owners.append((start, kind, item))
+        return self._skipped
 
     def is_repeated(self, number: int | None, kind: str, item: object = None, delta: object = None) -> bool:
         """Return whether a frame came before."""
@@ -58,15 +67,24 @@ class SequenceNumbers:
             self.add(number)
             return False
         if serial not in self._frames:
-            for (skipped, of), (serials, texts) in self._skipped.items():
-                self._frames |= {each: (skipped, of, text) for each, text in zip(serials, texts, strict=True)}
-                serials.clear()
-                texts.clear()
+            self._frames |= self._take_skipped()
         if self._frames.get(serial) == frame:
             return True
         self._frames = None
         self._note("wrong-number", "a frame has the number of another one; numbers are not looked at any more")
         return False
+
+    def _take_skipped(self) -> dict[bytes, tuple[str, object, object]]:
+        """Return the deltas of the fast path since the last call, by number."""
+        ids, texts = self._skipped
+        owners = zip(self._owners, [*[start for start, _, _ in self._owners[1:]], len(ids)], strict=True)
+        found: dict[bytes, tuple[str, object, object]] = {
+            ids[at]: (kind, item, texts[at]) for (start, kind, item), end in owners for at in range(start, end)
+        }
+        self._owners = [(0, kind, item) for _, kind, item in self._owners[-1:]]
+        ids.clear()
+        texts.clear()
+        return found
 
 
 class NumberedDecoder(DecoderBase):
@@ -81,17 +99,17 @@ class NumberedDecoder(DecoderBase):
         self.numbers = SequenceNumbers(self.frame_ids, self.note)
         """Those that came."""
 
-        self._kind = ""
-        """Type of the frame that is read."""
+        self._frame: tuple[str, object] = "", None
+        """Type and item of the frame that is read."""
 
     def is_repeated(self, event: Fields, kind: str, item: object = None) -> bool:
         """Return whether a frame came before: the same of its type and its item, with the same `delta`."""
-        self._kind = kind
+        self._frame = kind, item
         return self.numbers.is_repeated(count(event, self.delta_frames.unique), kind, item, event.get("delta"))
 
     def offer_delta(self, event: Fields, fragment: Continued | None, *, kind: Hashable) -> None:
         """Offer the fast path to frames like the one that is read, whose text is in the field `delta`."""
-        skipped = self.numbers.skipped(self._kind, self.delta_frames.number_in(event))
+        skipped = self.numbers.skipped(*self._frame)
         self.offer_fast_path(event, ("delta",), fragment, kind=kind, skipped_frames=skipped)
 
     def on_skipped(self, counted: Fields) -> None:

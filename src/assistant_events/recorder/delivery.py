@@ -40,9 +40,9 @@ class Delivery:
         return self._lifecycle.phase is MessagePhase.ENDED or self._lifecycle.phase is MessagePhase.FAILED
 
     @property
-    def has_waiting_end(self) -> bool:
-        """Whether the end of an input waits for the next event."""
-        return self._calls.unsure is not None
+    def is_direct(self) -> bool:
+        """Whether events are given at once: no replay is compared, and no end of an input waits for the next one."""
+        return self._replay is None and self._calls.unsure is None
 
     @property
     def rejoining(self) -> bool:

@@ -76,6 +76,17 @@ def test_an_item_behind_an_input_without_a_call():
     assert [("opaque", None), ("tool", None)] == kinds(found)
 
 
+@pytest.mark.parametrize("deltas", [[""], ["", ""], ["", "", "", ""]], ids=["one", "two", "four"])
+def test_a_text_that_begins_with_empty_deltas(deltas):
+    """
+    Its end, which has the whole text, adds nothing to the deltas that follow.
+    """
+    words = [f"word {at} " for at in range(20)]
+    found = events(body(*numbered(created(), *text(0, *words), *text(1, *deltas, *words), completed())))
+
+    assert [*words, *words] == [event.delta for event in found if event.type == "text.delta"]
+
+
 def test_deltas_at_the_index_of_another_item():
     """
     Their ids alone name their items, so that they are read in full, one by one.

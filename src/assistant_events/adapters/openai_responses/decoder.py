@@ -254,7 +254,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             text.add(string(event, "delta") or "")
             if logprobs := array(event, "logprobs"):
                 text.append("logprobs", logprobs)
-            elif self._items.is_at(index, item):  # elsewhere its id counts, which the fast path does not look at
+            elif text.has_text and self._items.is_at(index, item):  # elsewhere its id counts
                 self.offer_delta(event, self.recorder.open_of(text.key), kind=(text.kind, text.index))
         elif verb == "annotation.added":
             text.append("annotations", [mapping(event, "annotation")])
