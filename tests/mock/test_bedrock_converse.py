@@ -392,6 +392,32 @@ def test_images_in_results(model_name, status):
     assert 200 == anything(behind, path=path).status
 
 
+@pytest.mark.parametrize(("model_name", "status"), [("us.writer.palmyra-x5-v1:0", 400), ("amazon.nova-pro-v1:0", 200)])
+def test_the_status_of_a_result(model_name, status):
+    """
+    Palmyra refuses one (strands-agents/harness-sdk#393).
+    """
+    failed = body("Hi", model(CALL), user(altered_result(content=[{"text": "no"}], status="error")), **TOOLS)
+
+    assert status == anything(failed, path=f"/model/{model_name.replace(':', '%3A')}/converse").status
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("model_name", "status"), [("anthropic.claude-sonnet-4-6", 400), ("us.amazon.nova-pro-v1:0", 200)]
+)
+def test_media_in_s3(model_name, status, inside):
+    """
+    Nova alone reads them (aws/aws-sdk-js-v3#7732).
+    """
+    block = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://bucket/key"}}}}
+    turns = [model(CALL), user(altered_result(content=[block]))] if inside else [model(TEXT), user(TEXT, block)]
+    answer = anything(body("Hi", *turns, **TOOLS), path=f"/model/{model_name.replace(':', '%3A')}/converse")
+
+    assert status == answer.status
+    assert ("source.type: Field required" in answer.body.decode()) is (status == 400)
+
+
 MIXED = {
     "calls": ([model(TEXT, CALL), user(RESULT)], "messages.1.content: Conversation blocks and tool use blocks cannot"),
     "results": (

@@ -19,6 +19,20 @@ TURNS_OF_ONE_KIND: Final = re.compile("meta.llama|mistral-(?:large|small)-24")
 langchain-aws, 2026).
 """
 
+READS_S3: Final = re.compile("nova|:(?:application-inference-profile|(?:provisioned|custom|imported)-model)")
+"""
+Nova alone reads an object of S3, also where the name does not show it (aws/aws-sdk-js-v3#7732, of the service's team).
+
+Others answer “messages.0.content.0.document.source.type: Field required” (strands-agents/harness-sdk#3610, measured for
+seven families; maximhq/bifrost#6544).
+"""
+
+TAKES_NO_STATUS: Final = re.compile("writer")
+"""
+“This model doesn't support the status field. Remove status and try again.” (Palmyra: strands-agents/harness-sdk#393);
+Llama, Mistral and Cohere take one (langchain-ai/langchain-aws#146, measured).
+"""
+
 _BETWEEN: Final = "I have the results."
 
 
@@ -37,4 +51,4 @@ def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return apart
 
 
-__all__ = ["HOLDS_IMAGES", "MAY_BE_CLAUDE", "TURNS_OF_ONE_KIND", "of_one_kind"]
+__all__ = ["HOLDS_IMAGES", "MAY_BE_CLAUDE", "READS_S3", "TAKES_NO_STATUS", "TURNS_OF_ONE_KIND", "of_one_kind"]

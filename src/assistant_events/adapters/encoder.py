@@ -86,7 +86,7 @@ class EncoderBase(ABC):
     `None` where the provider takes any id.
     """
 
-    own_addresses: ClassVar[tuple[str, ...]] = ()
+    own_addresses: tuple[str, ...] = ()
     """Beginnings of addresses of media that no other provider reads. Media at those of others are not sent."""
 
     media_in_results: Collection[str] | None = None

@@ -435,10 +435,6 @@ CONTENT = {
         MediaContent(media_type="image/jpeg", data=b"abc"),
         {"image": {"format": "jpeg", "source": {"bytes": "YWJj"}}},
     ),
-    "an object of S3": (
-        MediaContent(media_type="video/mp4", uri="s3://bucket/key"),
-        {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://bucket/key"}}}},
-    ),
     "audio": (
         MediaContent(media_type="audio/mpeg", data=b"abc"),
         {"audio": {"format": "mp3", "source": {"bytes": "YWJj"}}},
@@ -484,6 +480,34 @@ def test_content_that_has_no_block(content):
 
     assert [{"role": "user", "content": [{"text": "see"}]}] == messages
     assert [(None, "unsupported")] == drops
+
+
+S3 = "arn:aws:bedrock:us-west-2:1:inference-profile/us.amazon.nova-pro-v1:0", "amazon.nova-2-lite-v1:0", PROFILE
+NO_S3 = MODEL, "us.meta.llama4-maverick-17b-instruct-v1:0", "moonshotai.kimi-k2.5"
+
+
+@pytest.mark.parametrize(("model", "is_read"), [*[(model, True) for model in S3], *[(model, False) for model in NO_S3]])
+def test_an_object_of_s3(model, is_read):
+    """
+    Nova alone reads one: others answer "document.source.type: Field required" (aws/aws-sdk-js-v3#7732).
+    """
+    stored = MediaContent(media_type="video/mp4", uri="s3://bucket/key")
+    found, drops = encoded(UserMessage(id="u1", content=[TextContent("see"), stored]), model=model)
+    block = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://bucket/key"}}}}
+
+    assert [{"role": "user", "content": [{"text": "see"}, *([block] if is_read else [])]}] == found
+    assert ([] if is_read else [(None, "unsupported")]) == drops
+
+
+@pytest.mark.parametrize(("model", "mark"), [("us.writer.palmyra-x5-v1:0", {}), (MODEL, {"status": "error"})])
+def test_the_mark_of_a_failure(model, mark):
+    """
+    Palmyra answers "This model doesn't support the status field" (strands-agents/harness-sdk#393).
+    """
+    step = fold(built(calls=[Call("f", {}, error=error(), call_id="t1")])).last
+    [block] = encoded(USER, step, model=model)[0][2]["content"]
+
+    assert {"toolUseId": "t1", "content": [{"text": "it broke"}], **mark} == block["toolResult"]
 
 
 @pytest.mark.parametrize("output", ["", " ", [TextContent(""), TextContent("\n")]], ids=["empty", "blank", "several"])

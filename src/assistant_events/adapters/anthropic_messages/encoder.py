@@ -35,7 +35,7 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
     provider: ClassVar[str] = "anthropic"
     policy: ClassVar[Policy] = POLICY
     refuses_blanks = marks_failures = True
-    own_addresses: ClassVar[tuple[str, ...]] = ("file_",)
+    own_addresses = ("file_",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")

@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
+from assistant_events.adapters import bedrock_models as models
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import media_block, write_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
-from assistant_events.adapters.bedrock_models import HOLDS_IMAGES, MAY_BE_CLAUDE, TURNS_OF_ONE_KIND, of_one_kind
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.claude import ClaudeEncoder
@@ -47,7 +47,6 @@ class BedrockConverseEncoder(ClaudeEncoder):
     provider: ClassVar[str] = "bedrock"
     policy: ClassVar[Policy] = POLICY
     refuses_blanks = marks_failures = True
-    own_addresses: ClassVar[tuple[str, ...]] = ("s3://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset({"deltas"})
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_.:-]")
@@ -58,8 +57,10 @@ class BedrockConverseEncoder(ClaudeEncoder):
         """See whether Claude is asked to think; models before 4 have another name for it."""
         more = mapping(self.body, "additionalModelRequestFields")
         name = self.model_of(self.body)
-        self.is_claude, self.splits_turns = [bool(each.search(name)) for each in (MAY_BE_CLAUDE, TURNS_OF_ONE_KIND)]
-        self.media_in_results = None if HOLDS_IMAGES.search(name) else _NO_IMAGES
+        self.is_claude = bool(models.MAY_BE_CLAUDE.search(name))
+        self.splits_turns = bool(models.TURNS_OF_ONE_KIND.search(name))
+        self.media_in_results = None if models.HOLDS_IMAGES.search(name) else _NO_IMAGES
+        self.own_addresses = ("s3://",) if models.READS_S3.search(name) else ()
         self.thinks = "enabled" in [string(mapping(more, name), "type") for name in ("thinking", "reasoning_config")]
 
     def fit_call_id(self, call_id: str) -> str:
@@ -78,7 +79,7 @@ class BedrockConverseEncoder(ClaudeEncoder):
             if any("document" in block for block in blocks) and not any("text" in block for block in blocks):
                 blocks.append({"text": _NO_TEXT})
         _name_apart(messages)
-        return {"messages": of_one_kind(messages) if self.splits_turns else messages}
+        return {"messages": models.of_one_kind(messages) if self.splits_turns else messages}
 
     def text_block(self, text: str) -> Item:
         """Return a text as a block."""
@@ -106,8 +107,8 @@ class BedrockConverseEncoder(ClaudeEncoder):
         blocks = [block for item in content if (block := self.result_content(item)) not in (None, {"text": ""})]
         if not blocks and (failed or "anthropic" not in self.model_of(self.body)):  # a profile may be of Nova
             blocks = [{"text": CALL_FAILED if failed else _NO_OUTPUT}]
-        result: Item = {"toolUseId": wire_id(call), "content": blocks}
-        return {"role": "user", "content": [{"toolResult": {**result, "status": "error"} if failed else result}]}
+        marked = {"status": "error"} if failed and not models.TAKES_NO_STATUS.search(self.model_of(self.body)) else {}
+        return {"role": "user", "content": [{"toolResult": {"toolUseId": wire_id(call), "content": blocks, **marked}}]}
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no block: blank text, media, a call of the provider that nothing answers."""

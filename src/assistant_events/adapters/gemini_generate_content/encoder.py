@@ -47,7 +47,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
     marks_failures = True
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     signature_key: ClassVar[str] = "thoughtSignature"
-    own_addresses: ClassVar[tuple[str, ...]] = ("gs://",)
+    own_addresses = ("gs://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
 
     def prepare(self) -> None:

@@ -43,7 +43,7 @@ class GeminiInteractionsEncoder(EncoderBase):
     provider: ClassVar[str] = "google"
     policy: ClassVar[Policy] = POLICY
     marks_failures = True
-    own_addresses: ClassVar[tuple[str, ...]] = ("gs://",)
+    own_addresses = ("gs://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_interaction_id", "continuation_token")
     stored_key: ClassVar[str] = "interaction_id"
     stored_field: ClassVar[str] = "previous_interaction_id"

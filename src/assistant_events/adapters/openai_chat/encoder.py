@@ -38,7 +38,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
     dialect: ClassVar[str] = "openai-chat"
     provider: ClassVar[str] = "openai"
     policy: ClassVar[Policy] = POLICY
-    own_addresses: ClassVar[tuple[str, ...]] = ("file-",)
+    own_addresses = ("file-",)
     media_in_results = ()
     signature_key: ClassVar[str] = "extra_content.google.thought_signature"
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")

@@ -37,7 +37,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     provider: ClassVar[str] = "openai"
     policy: ClassVar[Policy] = POLICY
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_response_id", "conversation")
-    own_addresses: ClassVar[tuple[str, ...]] = ("file-",)
+    own_addresses = ("file-",)
     stored_key: ClassVar[str] = "response_id"
     stored_field: ClassVar[str] = "previous_response_id"
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.bedrock_converse.mock.answers import app_call
 from assistant_events.adapters.bedrock_converse.mock.runs import sealed_content, signature_of
-from assistant_events.adapters.bedrock_models import TURNS_OF_ONE_KIND
+from assistant_events.adapters.bedrock_models import READS_S3, TAKES_NO_STATUS, TURNS_OF_ONE_KIND
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
@@ -54,6 +54,10 @@ _NO_IMAGE: Final = "This model doesn't support the image field for user messages
 _HOLDS_NO_IMAGES: Final = re.compile(r"(?:^|[./])(?:openai|mistral|qwen|google|moonshot(?:ai)?|xai)\.")
 """Names of models that take no image in a result, and one behind it (anomalyco/opencode#49443, measured)."""
 
+_NO_STATUS: Final = "This model doesn't support the status field. Remove status and try again."
+_NO_SOURCE: Final = "messages.{}.content.{}.{}.source.type: Field required"
+_MEDIA: Final = ("image", "document", "video", "audio")
+
 _MIXED: Final = "messages.{}.content: Conversation blocks and tool {} blocks cannot be provided in the same turn."
 _CONVERSATION: Final = frozenset({"text", "image", "document", "video", "audio"})
 
@@ -71,15 +75,20 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
         ApiError: With status 400, for the first fault.
     """
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
-    if "amazon.nova" not in (string(body, "modelId") or ""):  # Nova takes any JSON (0xPlaygrounds/rig, recorded)
+    name = string(body, "modelId") or ""
+    if "amazon.nova" not in name:  # Nova takes any JSON (0xPlaygrounds/rig, recorded)
         _check_json(messages)
     _check_roles([role for role, _ in messages])
     _check_fields(body, [block for _, blocks in messages for block in blocks])
     _check_documents([blocks for _, blocks in messages])
-    if _HOLDS_NO_IMAGES.search(string(body, "modelId") or ""):
+    if _HOLDS_NO_IMAGES.search(name):
         _check_images([block for _, blocks in messages for block in blocks])
-    if TURNS_OF_ONE_KIND.search(string(body, "modelId") or ""):
+    if TURNS_OF_ONE_KIND.search(name):
         _check_kinds([blocks for _, blocks in messages])
+    if TAKES_NO_STATUS.search(name):
+        _check_no_status([block for _, blocks in messages for block in blocks])
+    if not READS_S3.search(name):
+        _check_sources([blocks for _, blocks in messages])
     _check_calls(messages)
     _check_first_block(body, messages)
     if ledger is not None:
@@ -176,6 +185,21 @@ def _check_documents(messages: list[_Blocks]) -> None:
 def _check_images(blocks: _Blocks) -> None:
     if any("image" in each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")):
         raise _rejected(_NO_IMAGE)
+
+
+def _check_no_status(blocks: _Blocks) -> None:
+    if any(mapping(block, "toolResult").get("status") is not None for block in blocks):
+        raise _rejected(_NO_STATUS)
+
+
+def _check_sources(messages: list[_Blocks]) -> None:
+    """Check that no media are in S3."""
+    for place, blocks in enumerate(messages):
+        for number, block in enumerate(blocks):
+            for content in (block, *mappings(mapping(block, "toolResult"), "content")):
+                kind = next((each for each in _MEDIA if "s3Location" in mapping(mapping(content, each), "source")), "")
+                if kind:
+                    raise _refused_by_model(_NO_SOURCE.format(place, number, kind))
 
 
 def _check_kinds(messages: list[_Blocks]) -> None:
