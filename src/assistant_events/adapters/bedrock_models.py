@@ -21,7 +21,7 @@ langchain-aws, 2026).
 
 READS_S3: Final = re.compile("nova|:(?:application-inference-profile|(?:provisioned|custom|imported)-model)")
 """
-Nova alone reads an object of S3, also where the name does not show it (aws/aws-sdk-js-v3#7732, of the service's team).
+Nova alone reads an object of S3 (aws/aws-sdk-js-v3#7732, of the service's team); other names here may be of Nova.
 
 Others answer “messages.0.content.0.document.source.type: Field required” (strands-agents/harness-sdk#3610, measured for
 seven families; maximhq/bifrost#6544).

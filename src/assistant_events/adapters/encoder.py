@@ -285,12 +285,15 @@ class EncoderBase(ABC):
         """
         Return the places of calls and images that the provider refuses as such; they are sent as content of the user.
 
-        By default calls of its own that have lost their signature, where it `checks_signatures`, and unsigned images.
+        By default calls of the turn without a signature, where it `checks_signatures`, but those that came without one
+        from the provider itself, and unsigned images.
         """
         refused = unsigned_images(parts, self.signed_images)
         is_checked = self.checks_signatures and self._policy.lost_signature is None and message.id in self._turn
         if is_checked and self.is_of_provider(message):
             refused += lost_calls(message, parts, self.signature_key, self.needs_result)
+        elif is_checked:
+            refused += unsigned_calls(parts, self.signature_key, self.needs_result)
         return refused
 
     def summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
