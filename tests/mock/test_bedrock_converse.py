@@ -418,6 +418,36 @@ def test_media_in_s3(model_name, status, inside):
     assert ("source.type: Field required" in answer.body.decode()) is (status == 400)
 
 
+def paper(name="facts", form="pdf"):
+    return {"document": {"format": form, "name": name, "source": {"bytes": "YWJj"}}}
+
+
+NAMES = {"a_b": 200, "test (1) [x]-y": 200, "report.pdf": 400, "a  b": 400, "a\u3000b": 400, "x" * 201: 400, "": 400}
+
+
+@pytest.mark.parametrize(("name", "status"), NAMES.items())
+def test_names_of_documents(name, status):
+    """
+    The service refuses other characters, and two blanks (vercel/ai#20366, strands-agents/harness-sdk#3019, measured).
+    """
+    assert status == anything(body(user(TEXT, paper(name)))).status
+
+
+@pytest.mark.parametrize(
+    "block", [paper(form="octet-stream"), {"image": {"format": "jpg", "source": {"bytes": "eA=="}}}]
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_formats_of_media(block, inside):
+    """
+    The service refuses others (NousResearch/hermes-agent#55429, strands-agents/harness-sdk#3019, measured).
+    """
+    turns = [model(CALL), user(altered_result(content=[block]))] if inside else [model(TEXT), user(TEXT, block)]
+    answer = anything(body("Hi", *turns, **TOOLS))
+
+    assert 400 == answer.status
+    assert "format' failed to satisfy constraint: Member must satisfy enum value set" in answer.document["message"]
+
+
 MIXED = {
     "calls": ([model(TEXT, CALL), user(RESULT)], "messages.1.content: Conversation blocks and tool use blocks cannot"),
     "results": (

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.bedrock_converse.mock.answers import app_call
 from assistant_events.adapters.bedrock_converse.mock.runs import sealed_content, signature_of
+from assistant_events.adapters.bedrock_converse.vocabulary import MEDIA
 from assistant_events.adapters.bedrock_models import READS_S3, TAKES_NO_STATUS, TURNS_OF_ONE_KIND
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import ApiError
@@ -56,7 +57,17 @@ _HOLDS_NO_IMAGES: Final = re.compile(r"(?:^|[./])(?:openai|mistral|qwen|google|m
 
 _NO_STATUS: Final = "This model doesn't support the status field. Remove status and try again."
 _NO_SOURCE: Final = "messages.{}.content.{}.{}.source.type: Field required"
-_MEDIA: Final = ("image", "document", "video", "audio")
+_MEDIA: Final = {kind: sorted({form for each, form in MEDIA.values() if each == kind}) for kind, _ in MEDIA.values()}
+"""The formats by the kind of media. They are in lower case (NousResearch/hermes-agent#55429, measured)."""
+
+_DOCUMENT_NAME: Final = re.compile(r"(?!.*\s\s)[a-zA-Z0-9\s_()\[\]-]{1,200}", re.ASCII | re.DOTALL)
+"""With an underscore, which its message does not name (vercel/ai#20366, measured)."""
+
+_BAD_NAME: Final = (
+    "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and "
+    "square brackets. The name can't contain more than one consecutive whitespace character. Check that the file name "
+    "conforms to these restrictions and retry your request."
+)
 
 _MIXED: Final = "messages.{}.content: Conversation blocks and tool {} blocks cannot be provided in the same turn."
 _CONVERSATION: Final = frozenset({"text", "image", "document", "video", "audio"})
@@ -160,6 +171,18 @@ def _check_block(where: str, block: object) -> None:
             raise _constraint(f"{where}.toolResult.content", result.get("content"), "be a list")
         if result.get("status") == "error" and not result["content"]:
             raise _rejected(_NO_OUTPUT.format(where))
+    for content in (block, *mappings(result, "content")):
+        _check_media(where, content)
+
+
+def _check_media(where: str, content: Fields) -> None:
+    """Check the formats of media, and the names of documents."""
+    for kind in [each for each in _MEDIA if each in content]:
+        form, name = [mapping(content, kind).get(key) for key in ("format", "name")]
+        if form not in _MEDIA[kind]:
+            raise _constraint(f"{where}.{kind}.format", form, f"satisfy enum value set: [{', '.join(_MEDIA[kind])}]")
+        if kind == "document" and not _DOCUMENT_NAME.fullmatch(name if isinstance(name, str) else ""):
+            raise _rejected(_BAD_NAME)
 
 
 def _check_json(messages: Sequence[tuple[str, _Blocks]]) -> None:
