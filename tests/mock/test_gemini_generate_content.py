@@ -244,6 +244,8 @@ REFUSED = {
     "an empty text": (body(USER, model({"text": ""}), USER), "it must have a text parameter"),
     "a call without a result": (body(USER, model(SKIPPED)), COUNT),
     "a prompt before the result": (body(USER, model(SKIPPED), USER, user(RESULT)), COUNT),
+    "results of one content in two": (body(USER, model(SKIPPED, OTHER), user(RESULT), user(RESULT)), COUNT),
+    "an answer at the end": (body(USER, model({"text": "Hi"})), "Requests ending with a model turn are not supported"),
     "one result of two": (body(USER, model(SKIPPED, OTHER), user(RESULT)), COUNT),
     "a result without a call": (body(USER, model({"text": "Hi"}), user(RESULT)), NO_CALL),
     "a call before all prompts": (
@@ -318,6 +320,23 @@ def test_what_is_accepted(request_):
     What the service accepts is answered.
     """
     assert 200 == posted(anything(), request_).status
+
+
+PREFILLED = {
+    "gemini-2.5-pro": 200,
+    "gemini-3.5-flash": 200,
+    "gemini-3.5-flash-lite": 400,
+    "gemini-3.8-flash": 400,
+    "gemini-4-pro": 400,
+}
+
+
+@pytest.mark.parametrize(("name", "status"), PREFILLED.items())
+def test_an_answer_at_the_end(name, status):
+    """
+    Models from 3.6 on, and 3.5 Flash-Lite, refuse one (LibreChat-AI/agents#323 and #499, measured).
+    """
+    assert status == posted(anything(), body(USER, model({"text": "Hi"})), UNARY.replace(MODEL, name)).status
 
 
 def test_a_signature_that_clients_carry(monkeypatch):

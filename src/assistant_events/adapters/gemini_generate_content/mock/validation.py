@@ -35,6 +35,9 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 _SIGNING: Final = re.compile(r"gemini-(?:[3-9]|\d\d)")
 """Models that refuse a call whose signature is missing."""
 
+_NO_PREFILL: Final = re.compile(r"gemini-(?:3\.5-flash-lite|3\.(?:[6-9]|\d\d)|[4-9]|\d\d)")
+"""Models that refuse a request that ends with an answer (LibreChat-AI/agents#323 and #499, measured)."""
+
 _SIGNING_IMAGES: Final = re.compile(_SIGNING.pattern + r".*-image|nano-banana-(?:pro|\d)")
 """Models that refuse an image of an answer whose signature is missing (archestra#2548, langchain-google#1431)."""
 
@@ -53,6 +56,7 @@ _NO_CALL: Final = "Please ensure that function response turn comes immediately a
 _NO_PROMPT: Final = (
     "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
 )
+_ENDS: Final = "Requests ending with a model turn are not supported unless the last part is a function response."
 _MISSING: Final = (
     "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, "
     "and missing thought_signature may lead to degraded model performance. Additional data, function call "
@@ -70,11 +74,20 @@ class _Turn(NamedTuple):
 
     kind: str
     place: int
-    parts: list[Fields]
+    contents: list[list[Fields]]
+
+    @property
+    def parts(self) -> list[Fields]:
+        """The parts of all its contents."""
+        return [part for parts in self.contents for part in parts]
 
     def count(self, name: str) -> int:
         """Return the number of parts of a kind."""
         return len([part for part in self.parts if name in part])
+
+    def spread(self, name: str) -> int:
+        """Return the number of contents with parts of a kind."""
+        return len([parts for parts in self.contents if any(name in part for part in parts)])
 
 
 def check_create(body: Body, ledger: SignatureLedger | None) -> None:
@@ -94,6 +107,8 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     turns = list(_turns(contents))
     _check_texts(turns)
     _check_results(turns)
+    if turns[-1].kind == "model" and _NO_PREFILL.search(str(body.get("model"))):
+        raise ApiError(400, _ENDS)
     if ledger is not None:
         _check_signatures(contents, ledger)
         if _SIGNING.search(str(body.get("model"))):
@@ -168,10 +183,10 @@ def _kind(content: Fields) -> str:
 
 
 def _turns(contents: list[Fields]) -> Iterator[_Turn]:
-    """Yield the turns. Contents of one kind that follow each other are one, as streams and results leave them."""
+    """Yield the turns. Contents of one kind that follow each other are one, as streams leave them."""
     for kind, group in groupby(enumerate(contents), lambda content: _kind(content[1])):
         found = list(group)
-        yield _Turn(kind, found[-1][0], [part for _, content in found for part in listed(content, "parts")])
+        yield _Turn(kind, found[-1][0], [listed(content, "parts") for _, content in found])
 
 
 def _check_texts(turns: list[_Turn]) -> None:
@@ -182,14 +197,20 @@ def _check_texts(turns: list[_Turn]) -> None:
 
 
 def _check_results(turns: list[_Turn]) -> None:
-    """Check that calls are behind a prompt, with as many results directly behind, and that nothing else has some."""
+    """
+    Check that calls are behind a prompt, with as many results directly behind, and that nothing else has some.
+
+    Results of the calls of one content are in one (docker/docker-agent#2959, cloudwego/eino-ext#571, measured).
+    """
     if turns[0].kind == "model" and turns[0].count("functionCall"):
         raise ApiError(400, _NO_PROMPT)
-    waiting = 0
+    waiting, is_one = 0, False
     for turn in turns:
-        if (turn.count("functionResponse") if turn.kind == "results" else 0) != waiting:
+        given = turn.count("functionResponse") if turn.kind == "results" else 0
+        if given != waiting or (given and is_one and turn.spread("functionResponse") > 1):
             raise ApiError(400, _COUNT if waiting else _NO_CALL)
         waiting = turn.count("functionCall") if turn.kind == "model" else 0
+        is_one = turn.spread("functionCall") == 1
     if waiting:
         raise ApiError(400, _COUNT)
 
