@@ -300,7 +300,6 @@ ACCEPTED = {
     "a loop": body(USER, model({"text": "Hm", "thought": True}, SKIPPED, CALL), user(RESULT, RESULT)),
     "results in contents of their own": body(USER, model(SKIPPED), model(CALL), user(RESULT), user(RESULT)),
     "a turn before without a signature": body(USER, model(CALL), user(RESULT), model({"text": "Sunny."}), USER),
-    "a result and a prompt": body(USER, model(CALL), user(RESULT, {"text": "And?"})),
     "an empty text behind a call": body(USER, model(SKIPPED, {"text": ""}), user(RESULT)),
     "the other signature without a check": body(
         USER, model({**CALL, "thoughtSignature": "context_engineering_is_the_way_to_go"}), user(RESULT)
@@ -329,6 +328,18 @@ PREFILLED = {
     "gemini-3.8-flash": 400,
     "gemini-4-pro": 400,
 }
+
+
+@pytest.mark.parametrize(("name", "status"), PREFILLED.items())
+def test_a_prompt_beside_a_result(name, status):
+    """
+    The same models refuse one in the same content (vellum-ai/vellum-assistant#39495), and take it behind that.
+    """
+    path, text = UNARY.replace(MODEL, name), {"text": "And?"}
+    beside = body(USER, model(SKIPPED), user(RESULT, text))
+    behind = body(USER, model(SKIPPED), user(RESULT), user(text))
+
+    assert [status, 200] == [posted(anything(), each, path).status for each in (beside, behind)]
 
 
 @pytest.mark.parametrize(("name", "status"), PREFILLED.items())

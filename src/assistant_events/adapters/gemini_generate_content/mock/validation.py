@@ -36,7 +36,10 @@ _SIGNING: Final = re.compile(r"gemini-(?:[3-9]|\d\d)")
 """Models that refuse a call whose signature is missing."""
 
 _NO_PREFILL: Final = re.compile(r"gemini-(?:3\.5-flash-lite|3\.(?:[6-9]|\d\d)|[4-9]|\d\d)")
-"""Models that refuse a request that ends with an answer (LibreChat-AI/agents#323 and #499, measured)."""
+"""
+Models that refuse a request that ends with an answer (LibreChat-AI/agents#323 and #499, measured), and, with the same
+message, anything beside results in their content (vellum-ai/vellum-assistant#39495, MoonshotAI/kimi-code#3274).
+"""
 
 _SIGNING_IMAGES: Final = re.compile(_SIGNING.pattern + r".*-image|nano-banana-(?:pro|\d)")
 """Models that refuse an image of an answer whose signature is missing (archestra#2548, langchain-google#1431)."""
@@ -107,7 +110,7 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     turns = list(_turns(contents))
     _check_texts(turns)
     _check_results(turns)
-    if turns[-1].kind == "model" and _NO_PREFILL.search(str(body.get("model"))):
+    if _NO_PREFILL.search(str(body.get("model"))) and (turns[-1].kind == "model" or any(map(_is_mixed, contents))):
         raise ApiError(400, _ENDS)
     if ledger is not None:
         _check_signatures(contents, ledger)
@@ -180,6 +183,10 @@ def _kind(content: Fields) -> str:
     if content.get("role") == "model":
         return "model"
     return "results" if any("functionResponse" in part for part in listed(content, "parts")) else "prompt"
+
+
+def _is_mixed(content: Fields) -> bool:
+    return len({"functionResponse" in part for part in listed(content, "parts")}) > 1
 
 
 def _turns(contents: list[Fields]) -> Iterator[_Turn]:
