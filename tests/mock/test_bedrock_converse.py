@@ -402,6 +402,26 @@ def test_the_status_of_a_result(model_name, status):
     assert status == anything(failed, path=f"/model/{model_name.replace(':', '%3A')}/converse").status
 
 
+@pytest.mark.parametrize(
+    ("model_name", "status"),
+    [
+        ("us.meta.llama4-scout-17b-instruct-v1:0", 400),
+        ("us.writer.palmyra-x5-v1:0", 400),
+        ("amazon.nova-pro-v1:0", 200),
+    ],
+)
+def test_tools_in_a_stream(model_name, status):
+    """
+    Llama 4 and Palmyra call tools in documents alone (earendil-works/pi#3739, strands-agents/harness-sdk#393).
+    """
+    path = f"/model/{model_name.replace(':', '%3A')}/converse"
+
+    assert [status, 200, 200] == [
+        anything(body("Hi", **fields), path=path + operation).status
+        for operation, fields in (("-stream", TOOLS), ("-stream", {}), ("", TOOLS))
+    ]
+
+
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize(
     ("model_name", "status"), [("anthropic.claude-sonnet-4-6", 400), ("us.amazon.nova-pro-v1:0", 200)]

@@ -56,6 +56,10 @@ _HOLDS_NO_IMAGES: Final = re.compile(r"(?:^|[./])(?:openai|mistral|qwen|google|m
 """Names of models that take no image in a result, and one behind it (anomalyco/opencode#49443, measured)."""
 
 _NO_STATUS: Final = "This model doesn't support the status field. Remove status and try again."
+_STREAMS_NO_CALLS: Final = re.compile("meta.llama-?4|palmyra")
+"""Models that call tools in documents alone (earendil-works/pi#3739, strands-agents/harness-sdk#393)."""
+
+_NO_STREAM: Final = "This model doesn't support tool use in streaming mode."
 _NO_SOURCE: Final = "messages.{}.content.{}.{}.source.type: Field required"
 _MEDIA: Final = {kind: sorted({form for each, form in MEDIA.values() if each == kind}) for kind, _ in MEDIA.values()}
 """The formats by the kind of media. They are in lower case (NousResearch/hermes-agent#55429, measured)."""
@@ -92,6 +96,8 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     _check_roles([role for role, _ in messages])
     _check_fields(body, [block for _, blocks in messages for block in blocks])
     _check_documents([blocks for _, blocks in messages])
+    if "toolConfig" in body and body.get("stream") is True and _STREAMS_NO_CALLS.search(name):
+        raise _rejected(_NO_STREAM)
     if _HOLDS_NO_IMAGES.search(name):
         _check_images([block for _, blocks in messages for block in blocks])
     if TURNS_OF_ONE_KIND.search(name):
