@@ -285,8 +285,7 @@ class EncoderBase(ABC):
         """
         Return the places of calls and images that the provider refuses as such; they are sent as content of the user.
 
-        By default calls of the turn without a signature, where it `checks_signatures`, but those that came without one
-        from the provider itself, and unsigned images.
+        By default unsigned calls of the turn, where it `checks_signatures`, but not its own that came so, and images.
         """
         refused = unsigned_images(parts, self.signed_images)
         is_checked = self.checks_signatures and self._policy.lost_signature is None and message.id in self._turn
