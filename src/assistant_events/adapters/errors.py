@@ -14,6 +14,7 @@ from typing import Any, Final, final
 
 import attrs
 
+from assistant_events.adapters.error_phrases import PHRASES
 from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, said, string
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
@@ -41,64 +42,6 @@ _CODE_LIMIT: Final = 1 << 31
 _TEXT_LIMIT: Final = 500
 """Longest text of a body that becomes a message, in characters. Proxies answer with pages of HTML and logs."""
 
-_TOO_LARGE: Final = "request too large for"
-"""With the limit of a minute: one that is shorter may succeed, and the same one never."""
-
-_OVERFLOWS: Final = ("exceed", "window is full")
-"""With a context, of failures of a server: of llama.cpp (ggml-org/llama.cpp#19774) and Kronk (ardanlabs/kronk#862)."""
-
-_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
-    {
-        "context length": ErrorKind.CONTEXT_LENGTH,  # OpenAI, vLLM, OpenRouter, Mistral
-        "context window": ErrorKind.CONTEXT_LENGTH,
-        "context size": ErrorKind.CONTEXT_LENGTH,  # llama.cpp
-        "exceed context limit": ErrorKind.CONTEXT_LENGTH,  # Claude
-        "prompt is too long": ErrorKind.CONTEXT_LENGTH,
-        "input is too long": ErrorKind.CONTEXT_LENGTH,  # Bedrock
-        "input tokens exceeded": ErrorKind.CONTEXT_LENGTH,  # Nova
-        "too many input tokens": ErrorKind.CONTEXT_LENGTH,  # Titan
-        "exceeds the maximum number of tokens": ErrorKind.CONTEXT_LENGTH,  # Gemini
-        "model only supports up to": ErrorKind.CONTEXT_LENGTH,  # Gemini on Vertex
-        "model token limit": ErrorKind.CONTEXT_LENGTH,  # Moonshot
-        "exceeds max length": ErrorKind.CONTEXT_LENGTH,  # Z.ai
-        "`inputs` tokens +": ErrorKind.CONTEXT_LENGTH,  # text-generation-inference (huggingface/chat-ui#1149)
-        "`inputs` must have less than": ErrorKind.CONTEXT_LENGTH,  # the same (meta-llama/llama#1103)
-        "maximum prompt length": ErrorKind.CONTEXT_LENGTH,  # xAI (cline/cline#3120)
-        "prompt token count of": ErrorKind.CONTEXT_LENGTH,  # Copilot (microsoft/vscode-copilot-release#6700)
-        ">= n_ctx": ErrorKind.CONTEXT_LENGTH,  # LM Studio (anomalyco/opencode#11141)
-        _TOO_LARGE: ErrorKind.CONTEXT_LENGTH,  # OpenAI (vanna-ai/vanna-flask#11), Groq (continuedev/continue#10218)
-        "range of input length": ErrorKind.CONTEXT_LENGTH,  # DashScope (anomalyco/opencode#45834)
-        "allowed input length": ErrorKind.CONTEXT_LENGTH,  # Poolside (earendil-works/pi#4943)
-        "insufficient balance": ErrorKind.QUOTA,  # DeepSeek, MiniMax, Moonshot, Z.ai
-        "credit balance is too low": ErrorKind.QUOTA,  # Claude
-        "specified api usage limits": ErrorKind.QUOTA,  # Claude: of a month (anthropics/claude-code#38035)
-        "required for long context requests": ErrorKind.QUOTA,  # Claude: paid usage (claude-code#64982)
-        "extra usage": ErrorKind.QUOTA,  # Claude: a plan (claude-code#45046, #45149); Kimi (openclaw#142656)
-        "session usage limit": ErrorKind.QUOTA,  # Ollama's cloud (continuedev/continue#11444), and these two
-        "hourly usage limit": ErrorKind.QUOTA,
-        "weekly usage limit": ErrorKind.QUOTA,
-        "for this billing cycle": ErrorKind.QUOTA,  # Kimi: a plan (NanmiCoder/cc-haha#1208)
-        "usage limit exceeded": ErrorKind.QUOTA,  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
-        "used all available credits": ErrorKind.QUOTA,  # xAI (continuedev/continue#10373)
-        "free allocated quota exceeded": ErrorKind.QUOTA,  # DashScope (QwenLM/qwen-code#1742)
-        "free quota has been exhausted": ErrorKind.QUOTA,  # DashScope (axoviq-ai/synthadoc#215)
-        "error-code#token-limit": ErrorKind.RATE_LIMIT,  # DashScope: of a minute (can1357/oh-my-pi#8496)
-        "too many requests": ErrorKind.RATE_LIMIT,  # a proxy of Claude, in a stream (QwenLM/qwen-code#11215)
-        "concurrent request limit": ErrorKind.RATE_LIMIT,  # Kimi (Wei-Shaw/sub2api#6955)
-        "prepayment credits are depleted": ErrorKind.QUOTA,  # Gemini (dyad-sh/dyad#3626)
-        "too many tokens per day": ErrorKind.QUOTA,  # Bedrock (Ivy-Interactive/Ivy-Tendril#1756)
-        "invalid_payment_instrument": ErrorKind.QUOTA,  # Bedrock (Tracer-Cloud/opensre#1812)
-        "no payment method": ErrorKind.QUOTA,  # OpenCode Zen (anomalyco/opencode#37161)
-        "organization has been disabled": ErrorKind.AUTH,  # Claude (anthropics/claude-code#19028)
-        "requested model is not supported": ErrorKind.NOT_FOUND,  # Copilot (github/copilot-cli#639)
-        "content exists risk": ErrorKind.CONTENT_FILTER,  # DeepSeek
-        "flagged as potentially violating": ErrorKind.CONTENT_FILTER,  # OpenAI (openai/codex#38849)
-        "content violates usage guidelines": ErrorKind.CONTENT_FILTER,  # xAI (Wei-Shaw/sub2api#5359)
-        "blocked by content filtering policy": ErrorKind.CONTENT_FILTER,  # Claude (claude-code#58367)
-    }
-)
-"""Kind by a phrase of the message, in lower case, where the code of the server is that of something else."""
-
 _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 """The first event of a stream, in place of a document: MiMo answers requests for one so (tailcallhq/forgecode#3347)."""
 
@@ -107,13 +50,7 @@ _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
 """In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
 
-_VAGUE: Final = frozenset(  # the last two: 403 of Kimi, 401 of Zen; the limit of a minute of DashScope
-    {ErrorKind.INVALID_REQUEST, ErrorKind.RATE_LIMIT, ErrorKind.PROVIDER, ErrorKind.AUTH, ErrorKind.QUOTA}
-)
-"""Kinds of codes that servers send for other errors too."""
-
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
-_ANYWHERE: Final = frozenset({ErrorKind.QUOTA, ErrorKind.RATE_LIMIT, ErrorKind.CONTENT_FILTER})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
 
 
@@ -131,10 +68,8 @@ class ErrorTable:
 
         numbers: `ErrorKind` by numeric code. Without any, a number from 100 on is an HTTP status.
 
-        phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, in lower case, beside those that
-            several wires have, for servers that send that code for something else. One of a quota, a rate limit or
-            filtered content also counts beside the codes of a rate limit, of a failure of the provider and of a refused
-            key, and any where neither a known code nor a status has the kind.
+        phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, or of an error without a known code,
+            in lower case, beside the `PHRASES` of all wires.
 
         otherwise: Code that `write` uses for a kind without one.
 
@@ -187,11 +122,11 @@ class ErrorTable:
         coded = self._kind([stable, *words] if stable else words, number, status)
         # What the server behind OpenRouter, or behind the gateway of Vercel (vercel/ai#18303), has answered.
         passed_on = string(mapping(error, "metadata"), "raw") or string(mapping(error, "value"), "error_message")
-        is_known = status is not None or number in self.numbers or any(word.lower() in self.codes for word in words)
-        kind = self._specified(coded, f"{message} {passed_on}".lower(), is_known=is_known)
+        kind = self._specified(coded, f"{message} {passed_on}".lower())
         if kind is ErrorKind.RATE_LIMIT and self.is_used_up is not None and self.is_used_up(error):
             kind = ErrorKind.QUOTA
-        may_pass = kind in _RETRYABLE or (kind is coded and not self.retryable.isdisjoint(words))
+        is_coded = kind is (coded or ErrorKind.PROVIDER)
+        may_pass = kind in _RETRYABLE or (is_coded and not self.retryable.isdisjoint(words))
         code = words[0] if words else None if number is None else str(number)
         return ErrorInfo(
             kind=kind,
@@ -245,27 +180,20 @@ class ErrorTable:
         numbers = [*[integer(error, key) for key in self.fields], *statuses]
         return next((number for number in numbers if number is not None and abs(number) < _CODE_LIMIT), None)
 
-    def _kind(self, words: list[str], number: int | None, status: int | None) -> ErrorKind:
+    def _kind(self, words: list[str], number: int | None, status: int | None) -> ErrorKind | None:
+        """Return the kind of a code or status; `None` when none is known."""
         for word in words:
             if word.lower() in self.codes:
                 return self.codes[word.lower()]
         if number is not None and number in self.numbers:
             return self.numbers[number]
-        return ErrorKind.PROVIDER if status is None else kind_of_status(status)
+        return None if status is None else kind_of_status(status)
 
-    def _specified(self, kind: ErrorKind, message: str, *, is_known: bool) -> ErrorKind:
-        """Return a kind that is more specific than *kind*, if *message*, in lower case, has a phrase for one."""
-        phrases = {**_PHRASES, **self.phrases}.items() if kind in _VAGUE else ()
-        found = [other for phrase, other in phrases if phrase in message]
-        # What fails for lack of money, or for a limit, is a rate limit, a failure of the provider or a refused key
-        # elsewhere. A long prompt is a failure of some servers, and a rate limit of OpenAI and Groq, where the prompt
-        # alone is more than the tokens of a minute.
-        is_failure = kind is ErrorKind.PROVIDER and any(word in message for word in _OVERFLOWS)
-        is_overflow = is_failure or _TOO_LARGE in message
-        kinds = _ANYWHERE | {*([ErrorKind.CONTEXT_LENGTH] if is_overflow else [])}
-        is_open = kind is ErrorKind.INVALID_REQUEST or not is_known
-        allowed = [other for other in found if is_open or other in kinds]
-        return allowed[0] if allowed else kind
+    def _specified(self, coded: ErrorKind | None, message: str) -> ErrorKind:
+        """Return the kind of the first phrase that *message*, in lower case, has; that of the code without one."""
+        own = self.phrases if coded in (None, ErrorKind.INVALID_REQUEST) else _NO_PHRASES
+        phrases = {**PHRASES.get(coded or ErrorKind.INVALID_REQUEST, _NO_PHRASES), **own}
+        return next((kind for phrase, kind in phrases.items() if phrase in message), coded or ErrorKind.PROVIDER)
 
     def _forms(self, error: ErrorInfo) -> Iterator[dict[str, Any]]:
         """Yield the objects that *error* may have been read from, likely ones first."""

@@ -1,0 +1,107 @@
+"""
+What servers write in the messages of errors whose code is that of something else; in lower case, with the source.
+
+The first phrase that is found wins. A phrase is a part of a sentence that no other error has: not the name of a field
+or a model, and none that a limit of another thing has too ("exceeds max length" may be that of a name).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from assistant_events.values import ErrorKind
+
+
+def _by_phrase(phrases: Mapping[ErrorKind, tuple[str, ...]]) -> Mapping[str, ErrorKind]:
+    return MappingProxyType({phrase: kind for kind, each in phrases.items() for phrase in each})
+
+
+_TOKENS_OF_A_MINUTE: Final = "error-code#token-limit"  # DashScope (can1357/oh-my-pi#8496)
+
+_FIRM: Final = _by_phrase(
+    {
+        ErrorKind.QUOTA: (
+            "insufficient balance",  # DeepSeek, MiniMax, Moonshot, Z.ai
+            "credit balance is too low",  # Claude
+            "extra usage",  # Claude: a plan (claude-code#45046, #45149, #64982); Kimi (openclaw#142656)
+            "specified api usage limits",  # Claude: of a month (anthropics/claude-code#38035)
+            "session usage limit",  # Ollama's cloud (continuedev/continue#11444), and these two
+            "hourly usage limit",
+            "weekly usage limit",
+            "for this billing cycle",  # Kimi: a plan (NanmiCoder/cc-haha#1208)
+            "usage limit exceeded",  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
+            "used all available credits",  # xAI (continuedev/continue#10373)
+            "free allocated quota exceeded",  # DashScope (QwenLM/qwen-code#1742)
+            "free quota has been exhausted",  # DashScope (axoviq-ai/synthadoc#215)
+            "prepayment credits are depleted",  # Gemini (dyad-sh/dyad#3626)
+            "too many tokens per day",  # Bedrock (Ivy-Interactive/Ivy-Tendril#1756)
+            "invalid_payment_instrument",  # Bedrock (Tracer-Cloud/opensre#1812)
+            "no payment method",  # OpenCode Zen (anomalyco/opencode#37161)
+        ),
+        ErrorKind.RATE_LIMIT: (
+            _TOKENS_OF_A_MINUTE,
+            "concurrent request limit",  # Kimi (Wei-Shaw/sub2api#6955)
+            "too many requests",  # a proxy of Claude, in a stream (QwenLM/qwen-code#11215)
+        ),
+        ErrorKind.CONTENT_FILTER: (
+            "content exists risk",  # DeepSeek
+            "flagged as potentially violating",  # OpenAI (openai/codex#38849)
+            "content violates usage guidelines",  # xAI (Wei-Shaw/sub2api#5359)
+            "blocked by content filtering policy",  # Claude (claude-code#58367)
+        ),
+        ErrorKind.CONTEXT_LENGTH: (
+            # More than the limit of a minute: a shorter one may succeed, and the same one never.
+            "request too large for",  # OpenAI (vanna-ai/vanna-flask#11), Groq (continuedev/continue#10218)
+            # Failures of the server.
+            "exceeds the available context size",  # llama.cpp
+            "context size has been exceeded",  # llama.cpp (ggml-org/llama.cpp#19774)
+            "context window is full",  # Kronk (ardanlabs/kronk#862)
+            "context window exceeds limit",  # MiniMax, and these behind gateways (earendil-works/pi, overflow.ts)
+            "exceeds the context window",  # OpenAI
+            "exceeded max context length",  # Ollama
+            "maximum context length",  # OpenAI, vLLM, OpenRouter, Mistral
+        ),
+    }
+)
+"""Beside the codes of a rate limit, of a failure of the server and of a refused key, which a lack of money has too."""
+
+_LOOSE: Final = _by_phrase(
+    {
+        ErrorKind.CONTEXT_LENGTH: (
+            "context length",  # Together, LM Studio
+            "context window",
+            "context size",  # llama.cpp
+            "exceed context limit",  # Claude
+            "prompt is too long",  # Claude
+            "input is too long",  # Bedrock
+            "input tokens exceeded",  # Nova
+            "input token count",  # Gemini, Vertex, Titan
+            "model token limit",  # Moonshot
+            "prompt exceeds max length",  # Z.ai
+            "`inputs` tokens +",  # text-generation-inference (huggingface/chat-ui#1149)
+            "`inputs` must have less than",  # the same (meta-llama/llama#1103)
+            "maximum prompt length",  # xAI (cline/cline#3120)
+            "prompt token count of",  # Copilot (microsoft/vscode-copilot-release#6700)
+            ">= n_ctx",  # LM Studio (anomalyco/opencode#11141)
+            "range of input length",  # DashScope (anomalyco/opencode#45834)
+            "allowed input length",  # Poolside (earendil-works/pi#4943)
+        ),
+        ErrorKind.AUTH: ("organization has been disabled",),  # Claude (anthropics/claude-code#19028)
+        ErrorKind.NOT_FOUND: ("requested model is not supported",),  # Copilot (github/copilot-cli#639)
+    }
+)
+
+PHRASES: Final[Mapping[ErrorKind, Mapping[str, ErrorKind]]] = MappingProxyType(
+    {
+        ErrorKind.INVALID_REQUEST: MappingProxyType({**_FIRM, **_LOOSE}),
+        ErrorKind.RATE_LIMIT: _FIRM,
+        ErrorKind.PROVIDER: _FIRM,
+        ErrorKind.AUTH: _FIRM,
+        ErrorKind.QUOTA: MappingProxyType({_TOKENS_OF_A_MINUTE: ErrorKind.RATE_LIMIT}),
+    }
+)
+"""By the kind of a code that servers send for other errors too, its phrases. An error without a code may have any."""
+
+__all__ = ["PHRASES"]

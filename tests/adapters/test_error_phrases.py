@@ -1,0 +1,533 @@
+"""
+Messages of servers whose code is that of another error: whether money, a shorter prompt or time helps.
+"""
+
+import json
+
+import pytest
+
+from assistant_events.adapters import load_dialect
+from assistant_events.adapters.error_phrases import PHRASES
+
+LIMITS = "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."
+
+SERVERS = {
+    "Claude, the limit of a month": (
+        ("anthropic-messages", 400, LIMITS, {"type": "invalid_request_error"}),
+        ("quota", None),
+    ),
+    "Claude, paid usage alone": (
+        (
+            "anthropic-messages",
+            429,
+            "Extra usage is required for long context requests.",
+            {"type": "rate_limit_error"},
+        ),
+        ("quota", None),
+    ),
+    "Claude, a plan that is used up": (
+        (
+            "anthropic-messages",
+            400,
+            "You're out of extra usage. Add more at claude.ai/settings/usage and keep going.",
+            {"type": "invalid_request_error"},
+        ),
+        ("quota", None),
+    ),
+    "Claude, an app that no plan covers": (
+        (
+            "anthropic-messages",
+            400,
+            "Third-party apps now draw from your extra usage, not your plan limits.",
+            {"type": "invalid_request_error"},
+        ),
+        ("quota", None),
+    ),
+    "Gemini, credits that are used up": (
+        (
+            "gemini-generate-content",
+            429,
+            "Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage it.",
+            {"code": 429, "status": "RESOURCE_EXHAUSTED"},
+        ),
+        ("quota", None),
+    ),
+    "Bedrock, a day that is used up": (
+        (
+            "bedrock-converse",
+            429,
+            "Too many tokens per day, please wait before trying again.",
+            {"code": "throttlingException"},
+        ),
+        ("quota", None),
+    ),
+    "Bedrock, an account that pays nothing": (
+        (
+            "bedrock-converse",
+            403,
+            "Model access is denied due to INVALID_PAYMENT_INSTRUMENT: A valid payment instrument must be provided.",
+            {"code": "accessDeniedException"},
+        ),
+        ("quota", None),
+    ),
+    "Bedrock, too many tokens for now": (
+        ("bedrock-converse", 429, "Too many tokens, please wait before trying again.", {"code": "throttlingException"}),
+        ("rate-limit", True),
+    ),
+    "Kimi, a plan that is used up": (
+        (
+            "anthropic-messages",
+            403,
+            "You've reached your usage limit for this billing cycle. Your quota will be refreshed in the next cycle.",
+            {"type": "permission_error"},
+        ),
+        ("quota", None),
+    ),
+    "Kimi, too many requests at once": (
+        (
+            "anthropic-messages",
+            403,
+            "You've reached your concurrent request limit. Please wait for your ongoing requests to finish.",
+            {"type": "permission_error"},
+        ),
+        ("rate-limit", True),
+    ),
+    "Kimi, a week that is used up": (
+        (
+            "anthropic-messages",
+            403,
+            "You've reached your weekly (7-day) usage limit. Now purchase extra usage or upgrade your plan.",
+            {"type": "access_terminated_error"},
+        ),
+        ("quota", None),
+    ),
+    "Kimi, an app that is not allowed": (
+        (
+            "anthropic-messages",
+            403,
+            "Kimi For Coding is currently only available for Coding Agents such as Kimi CLI, Claude Code, Roo Code.",
+            {"type": "access_terminated_error"},
+        ),
+        ("auth", None),
+    ),
+    "Zen, no card": (
+        (
+            "anthropic-messages",
+            401,
+            "No payment method. Add a payment method here: https://opencode.ai/workspace/w/billing",
+            {"type": "CreditsError"},
+        ),
+        ("quota", None),
+    ),
+    "Claude, a refused answer": (
+        ("anthropic-messages", 400, "Output blocked by content filtering policy", {"type": "invalid_request_error"}),
+        ("content-filter", None),
+    ),
+    "DeepSeek, no money": (
+        ("openai-chat", 402, "Insufficient Balance", {"type": "unknown_error", "code": "invalid_request_error"}),
+        ("quota", None),
+    ),
+    "DeepSeek, a refused prompt": (
+        ("openai-chat", 400, "Content Exists Risk", {"code": "invalid_request_error"}),
+        ("content-filter", None),
+    ),
+    "MiniMax, no money": (
+        ("openai-chat", 429, "insufficient balance (1008)", {"http_code": "429", "type": "insufficient_balance_error"}),
+        ("quota", None),
+    ),
+    "MiniMax as Anthropic, no money": (
+        ("anthropic-messages", 500, "insufficient balance (1008)", {"type": "api_error"}),
+        ("quota", None),
+    ),
+    "MiniMax as Anthropic, another failure": (
+        ("anthropic-messages", 500, "unknown error (1000)", {"type": "api_error"}),
+        ("provider", True),
+    ),
+    "Z.ai, no money": (
+        ("openai-chat", 429, "余额不足或无可用资源包,请充值。", {"code": "1113"}),
+        ("quota", None),
+    ),
+    "Z.ai as Anthropic, no money": (
+        (
+            "anthropic-messages",
+            429,
+            "[1113][Insufficient balance or no resource package. Please recharge.]",
+            {"type": "rate_limit_error", "code": "1113"},
+        ),
+        ("quota", None),
+    ),
+    "Z.ai as Anthropic, no money, in Chinese": (
+        ("anthropic-messages", 429, "余额不足或无可用资源包,请充值。", {"type": "1113"}),
+        ("quota", None),
+    ),
+    "Z.ai, a plan that is used up": (
+        (
+            "openai-chat",
+            429,
+            "已达到 5小时的使用上限。您的限额将在 2026-08-25 07:41:44 重置。",
+            {"code": "1308"},
+        ),
+        ("quota", None),
+    ),
+    "Z.ai as Anthropic, a week that is used up": (
+        ("anthropic-messages", 429, "Weekly/Monthly Limit Exhausted.", {"type": "1310"}),
+        ("quota", None),
+    ),
+    "MiniMax as Anthropic, a plan that is used up": (
+        (
+            "anthropic-messages",
+            429,
+            "usage limit exceeded, 5-hour usage limit reached for Token Plan Starter (0/0 used) (2056)",
+            {"type": "rate_limit_error"},
+        ),
+        ("quota", None),
+    ),
+    "Z.ai, too many requests": (
+        ("openai-chat", 429, "High concurrency usage of this API", {"code": "1302"}),
+        ("rate-limit", True),
+    ),
+    "Z.ai, too long": (("openai-chat", 400, "Prompt exceeds max length", {"code": "1261"}), ("context-length", None)),
+    "Moonshot, no money": (
+        ("openai-chat", 429, "Your account is suspended", {"type": "exceeded_current_quota_error"}),
+        ("quota", None),
+    ),
+    "Moonshot, too long": (
+        (
+            "openai-chat",
+            400,
+            "Invalid request: Your request exceeded model token limit: 262144",
+            {"type": "invalid_request_error"},
+        ),
+        ("context-length", None),
+    ),
+    "DashScope, too long": (
+        (
+            "openai-chat",
+            400,
+            "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]",
+            {"code": "invalid_parameter_error"},
+        ),
+        ("context-length", None),
+    ),
+    "DashScope, a refused prompt": (
+        ("openai-chat", 400, "Input data may contain inappropriate content.", {"code": "data_inspection_failed"}),
+        ("content-filter", None),
+    ),
+    "llama.cpp, too long": (
+        (
+            "openai-chat",
+            400,
+            "the request exceeds the available context size, try increasing it",
+            {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 9000, "n_ctx": 8192},
+        ),
+        ("context-length", None),
+    ),
+    "Claude at a gateway, too long": (
+        ("openai-chat", 400, "prompt is too long: 202345 tokens > 200000 maximum", {"code": 400}),
+        ("context-length", None),
+    ),
+    "Claude, an organization that is disabled": (
+        ("anthropic-messages", 400, "This organization has been disabled.", {"type": "invalid_request_error"}),
+        ("auth", None),
+    ),
+    "Copilot, a model that it does not have": (
+        (
+            "anthropic-messages",
+            400,
+            "The requested model is not supported.",
+            {"code": "model_not_supported", "param": "model", "type": "invalid_request_error"},
+        ),
+        ("not-found", None),
+    ),
+    "Copilot, too long": (
+        (
+            "anthropic-messages",
+            400,
+            "prompt token count of 138898 exceeds the limit of 64000",
+            {"code": "model_max_prompt_tokens_exceeded"},
+        ),
+        ("context-length", None),
+    ),
+    "xAI, too long": (
+        (
+            "openai-chat",
+            400,
+            "This model's maximum prompt length is 131072 but the request contains 136973 tokens.",
+            {"code": "Client specified an invalid argument"},
+        ),
+        ("context-length", None),
+    ),
+    "Poolside, too long": (
+        (
+            "openai-chat",
+            400,
+            "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
+            {"code": 400},
+        ),
+        ("context-length", None),
+    ),
+    "Claude behind OpenRouter, too long": (
+        (
+            "openai-chat",
+            400,
+            "Provider returned error",
+            {"code": 400, "metadata": {"raw": '{"error":{"message":"prompt is too long: 213462 tokens"}}'}},
+        ),
+        ("context-length", None),
+    ),
+    "a provider behind OpenRouter, without words": (
+        ("openai-chat", 400, "Provider returned error", {"code": 400, "metadata": {"raw": None}}),
+        ("invalid-request", None),
+    ),
+    "LM Studio, too long": (
+        ("openai-chat", 400, "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", {}),
+        ("context-length", None),
+    ),
+    "OpenAI, more than a minute has": (
+        (
+            "openai-chat",
+            429,
+            "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 342389.",
+            {"type": "tokens", "code": "rate_limit_exceeded"},
+        ),
+        ("context-length", None),
+    ),
+    "Groq, more than a minute has left": (
+        (
+            "openai-chat",
+            429,
+            "Rate limit reached for model `llama` on tokens per minute (TPM): Limit 12000, Used 4437, Requested 9854.",
+            {"type": "tokens", "code": "rate_limit_exceeded"},
+        ),
+        ("rate-limit", True),
+    ),
+    "OpenAI, a refused prompt": (
+        (
+            "openai-responses",
+            400,
+            "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+            {"type": "invalid_request_error", "code": "invalid_prompt"},
+        ),
+        ("content-filter", None),
+    ),
+    "xAI, a refused prompt": (
+        ("openai-chat", 403, "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO", {}),
+        ("content-filter", None),
+    ),
+    "Ollama, a week that is used up": (
+        ("openai-chat", 429, "you (me) have reached your weekly usage limit, upgrade for higher limits: https://…", {}),
+        ("quota", None),
+    ),
+    "text-generation-inference, too long": (
+        ("openai-chat", 422, "Input validation error: `inputs` must have less than 4096 tokens. Given: 4545", {}),
+        ("context-length", None),
+    ),
+    "text-generation-inference, too long with its answer": (
+        (
+            "openai-chat",
+            422,
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 6204 and 2047",
+            {},
+        ),
+        ("context-length", None),
+    ),
+    "Copilot on Chat, too long": (
+        ("openai-chat", 400, "prompt token count of 138898 exceeds the limit of 64000", {"code": "", "type": ""}),
+        ("context-length", None),
+    ),
+    "OpenRouter, too long for the server behind it": (
+        (
+            "openai-chat",
+            400,
+            "Provider returned error",
+            {
+                "code": 400,
+                "metadata": {"raw": '{"error":{"message":"This model\'s maximum context length is 10 …"}}'},
+            },
+        ),
+        ("context-length", None),
+    ),
+    "OpenRouter, refused by the server behind it": (
+        ("openai-chat", 400, "Provider returned error", {"code": 400, "metadata": {"raw": "no", "provider_name": "Z"}}),
+        ("invalid-request", None),
+    ),
+    "DashScope, the tokens of a minute": (
+        (
+            "openai-chat",
+            429,
+            "You exceeded your current quota. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit",
+            {"type": "insufficient_quota", "code": "insufficient_quota"},
+        ),
+        ("rate-limit", True),
+    ),
+    "xAI, no credits": (
+        (
+            "openai-chat",
+            429,
+            "Your team 1 has either used all available credits or reached its monthly spending limit.",
+            {},
+        ),
+        ("quota", None),
+    ),
+    "DashScope, a free quota": (
+        ("openai-chat", 429, "Free allocated quota exceeded.", {"code": "insufficient_quota"}),
+        ("quota", None),
+    ),
+    "DashScope, a free quota alone": (
+        (
+            "openai-chat",
+            403,
+            "The free quota has been exhausted. To continue accessing the model on a paid basis, pay.",
+            {"type": "AllocationQuota.FreeTierOnly", "code": "AllocationQuota.FreeTierOnly"},
+        ),
+        ("quota", None),
+    ),
+    "a proxy of Claude, too many requests": (
+        (
+            "anthropic-messages",
+            400,
+            '{"message":"Too many requests, please wait before trying again. You have sent too many requests."}',
+            {"type": "invalid_request_error"},
+        ),
+        ("rate-limit", True),
+    ),
+    "Bedrock, too long": (
+        ("bedrock-converse", 400, "Input is too long for requested model.", {}),
+        ("context-length", None),
+    ),
+    "a rate limit with the words of a length": (
+        ("openai-chat", 429, "Too many tokens a minute for this context window", {"code": "rate_limit_exceeded"}),
+        ("rate-limit", True),
+    ),
+}
+
+SENTENCES = {
+    "anthropic-messages": {
+        "quota": ["Your credit balance is too low to access the Anthropic API."],
+        "context-length": ["input length and `max_tokens` exceed context limit: 199999 + 21333 > 200000"],
+    },
+    "bedrock-converse": {
+        "context-length": [
+            "Input Tokens Exceeded: Number of input tokens exceeds maximum length.",
+            "Too many input tokens. Max input tokens: 8192, request input token count: 9279",
+        ]
+    },
+    "gemini-generate-content": {
+        "context-length": [
+            "Unable to submit request because the input token count is 9 but model only supports up to 8.",
+            "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+        ]
+    },
+    "openai-chat": {
+        "quota": [
+            "you (me) have reached your session usage limit, please wait or upgrade to continue",
+            "you (me) have reached your hourly usage limit, please upgrade to continue",
+        ],
+        "context-length": ["The input (9 tokens) is longer than the model's context length (8 tokens)."],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    [(name, kind, text) for name, kinds in SENTENCES.items() for kind, texts in kinds.items() for text in texts],
+)
+def test_sentences(name, kind, text):
+    """
+    Services send the code of any other bad request, so the sentence decides.
+    """
+    body = {"message": text} if name == "bedrock-converse" else {"error": {"code": 400, "message": text}}
+
+    assert kind == load_dialect(name).http_error(400, {}, json.dumps(body).encode()).kind
+
+
+@pytest.mark.parametrize(("sent", "expected"), SERVERS.values(), ids=SERVERS)
+def test_codes_of_something_else(sent, expected):
+    """
+    Servers that send the code of another error are known by their message: whether money, a shorter prompt or time
+    helps is what an app asks.
+    """
+    name, status, message, fields = sent
+    error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": message, **fields}}).encode())
+
+    assert (*expected, message, status) == (error.kind, error.retryable, error.message, error.status)
+
+
+OVERFLOWS = {
+    "Context size has been exceeded.": ("context-length", None),  # llama.cpp#19774
+    "the request exceeds the available context size. try increasing the context size": ("context-length", None),
+    "Your input exceeds the context window of this model. Please adjust your input and try again.": (
+        "context-length",
+        None,
+    ),
+    "invalid params, context window exceeds limit (2013)": ("context-length", None),
+    "prompt too long; exceeded max context length by 9 tokens": ("context-length", None),
+    "Requested token count exceeds the model's maximum context length of 131072 tokens": ("context-length", None),
+    "unable to process request: the context window is full.": ("context-length", None),  # ardanlabs/kronk#862
+    "The context window could not be allocated.": ("provider", True),
+}
+
+
+@pytest.mark.parametrize(("message", "expected"), OVERFLOWS.items(), ids=list(OVERFLOWS))
+def test_a_context_that_overflows_as_a_failure_of_the_server(message, expected):
+    """
+    llama.cpp has a server error with the status 500 for it, which was to be tried again as it is.
+    """
+    body = json.dumps({"error": {"code": 500, "message": message, "type": "server_error"}}).encode()
+    error = load_dialect("openai-chat").http_error(500, {}, body)
+
+    assert expected == (error.kind, error.retryable)
+
+
+HARMLESS = {
+    "a long name of a tool": (
+        ("openai-chat", 400, "String 'tools.0.function.name' exceeds max length 64.", {"code": "1210"}),
+        "invalid-request",
+    ),
+    "too many images": (
+        (
+            "gemini-generate-content",
+            400,
+            "Unable to submit request because it has 17 images but model only supports up to 16.",
+            {"code": 400, "status": "INVALID_ARGUMENT"},
+        ),
+        "invalid-request",
+    ),
+    "a long answer": (
+        (
+            "gemini-generate-content",
+            400,
+            "maxOutputTokens exceeds the maximum number of tokens of the model.",
+            {"code": 400, "status": "INVALID_ARGUMENT"},
+        ),
+        "invalid-request",
+    ),
+    "requests without money": (
+        ("openai-chat", 429, "Too many requests for your current quota.", {"code": "insufficient_quota"}),
+        "quota",
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "kind"), HARMLESS.values(), ids=HARMLESS)
+def test_messages_with_the_words_of_another_error(sent, kind):
+    """
+    A limit of names, images or answers is not that of the context, and a quota is not a limit of requests.
+    """
+    name, status, message, fields = sent
+    error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": message, **fields}}).encode())
+
+    assert kind == error.kind
+
+
+def test_each_phrase_has_a_message():
+    """
+    Each phrase is in a message above; none is in another, which would never be reached.
+    """
+    sentences = [text for kinds in SENTENCES.values() for texts in kinds.values() for text in texts]
+    text = "\n".join([*[sent[2] for sent, _ in SERVERS.values()], *sentences, *OVERFLOWS]).lower()
+    phrases = {phrase for each in PHRASES.values() for phrase in each}
+
+    assert [] == [phrase for phrase in phrases if phrase not in text]
+    for each in map(list, PHRASES.values()):
+        assert [] == [phrase for i, phrase in enumerate(each) if any(earlier in phrase for earlier in each[:i])]
