@@ -391,6 +391,108 @@ SERVERS = {
         ),
         ("rate-limit", True),
     ),
+    "Fireworks, an account that is suspended": (
+        (
+            "openai-chat",
+            412,
+            "Account me is suspended, possibly due to reaching the monthly spending limit",
+            {"code": "PRECONDITION_FAILED", "type": "error"},
+        ),
+        ("quota", None),
+    ),
+    "xAI, no credits any more": (
+        ("openai-responses", 403, "You have run out of credits or need a Grok subscription.", {}),
+        ("quota", None),
+    ),
+    "xAI, no credits yet": (
+        ("openai-chat", 403, "Your newly created team doesn't have any credits or licenses yet.", {}),
+        ("quota", None),
+    ),
+    "the gateway of Vercel, no card": (
+        (
+            "openai-chat",
+            403,
+            "AI Gateway requires a valid credit card on file to service requests.",
+            {"type": "customer_verification_required"},
+        ),
+        ("quota", None),
+    ),
+    "OpenRouter, the free requests of a day": (
+        (
+            "openai-chat",
+            429,
+            "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day",
+            {"code": 429},
+        ),
+        ("quota", None),
+    ),
+    "OpenRouter, the free requests of a minute": (
+        ("openai-chat", 429, "Rate limit exceeded: free-models-per-min. ", {"code": 429}),
+        ("rate-limit", True),
+    ),
+    "Cloudflare, the free tokens of a day": (
+        (
+            "openai-chat",
+            429,
+            "you have used up your daily free allocation of 10,000 neurons, please upgrade",
+            {"code": 4006},
+        ),
+        ("quota", None),
+    ),
+    "Copilot, a week that is used up": (
+        (
+            "openai-chat",
+            429,
+            "You've reached your weekly rate limit. Please wait for your limit to reset on April 20, 2026.",
+            {},
+        ),
+        ("quota", None),
+    ),
+    "LiteLLM, a budget": (
+        (
+            "openai-chat",
+            400,
+            "Budget has been exceeded! Current cost: 0.0010747, Max budget: 0.0",
+            {"type": "auth_error", "param": None, "code": 400},
+        ),
+        ("quota", None),
+    ),
+    "LiteLLM as Anthropic, a budget": (
+        (
+            "anthropic-messages",
+            400,
+            "Budget has been exceeded! Current cost: 0.0010747, Max budget: 0.0",
+            {"type": "auth_error", "param": None, "code": 400},
+        ),
+        ("quota", None),
+    ),
+    "Azure behind a gateway, a refused prompt": (
+        (
+            "openai-chat",
+            400,
+            "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+            {"type": None, "code": "400"},
+        ),
+        ("content-filter", None),
+    ),
+    "Groq, too long": (
+        (
+            "openai-chat",
+            400,
+            "Please reduce the length of the messages or completion.",
+            {"type": "invalid_request_error"},
+        ),
+        ("context-length", None),
+    ),
+    "Mistral, no capacity": (
+        (
+            "openai-chat",
+            400,
+            "Service tier capacity exceeded for this model.",
+            {"type": "invalid_request_error", "param": None, "code": None},
+        ),
+        ("overloaded", True),
+    ),
     "Bedrock, too long": (
         ("bedrock-converse", 400, "Input is too long for requested model.", {}),
         ("context-length", None),

@@ -32,13 +32,20 @@ _FIRM: Final = _by_phrase(
             "weekly usage limit",
             "for this billing cycle",  # Kimi: a plan (NanmiCoder/cc-haha#1208)
             "usage limit exceeded",  # MiniMax: a plan (MiniMax-AI/MiniMax-M2.7#36)
-            "used all available credits",  # xAI (continuedev/continue#10373)
+            "monthly spending limit",  # xAI (continue#10373), Fireworks (pollinations/pollinations#12136)
+            "run out of credits",  # xAI (Wei-Shaw/sub2api#4069)
+            "have any credits",  # xAI (continuedev/continue#12670)
             "free allocated quota exceeded",  # DashScope (QwenLM/qwen-code#1742)
             "free quota has been exhausted",  # DashScope (axoviq-ai/synthadoc#215)
             "prepayment credits are depleted",  # Gemini (dyad-sh/dyad#3626)
             "too many tokens per day",  # Bedrock (Ivy-Interactive/Ivy-Tendril#1756)
             "invalid_payment_instrument",  # Bedrock (Tracer-Cloud/opensre#1812)
             "no payment method",  # OpenCode Zen (anomalyco/opencode#37161)
+            "credit card on file",  # the gateway of Vercel (arlanrakh/talk-to-girlfriend-ai#6)
+            "free-models-per-day",  # OpenRouter (Gitlawb/openclaude#936)
+            "daily free allocation",  # Cloudflare (diegosouzapw/OmniRoute#6980)
+            "weekly rate limit",  # Copilot (github/copilot-cli#2828)
+            "budget has been exceeded",  # LiteLLM (BerriAI/litellm#4208, #14144)
         ),
         ErrorKind.RATE_LIMIT: (
             _TOKENS_OF_A_MINUTE,
@@ -50,6 +57,7 @@ _FIRM: Final = _by_phrase(
             "flagged as potentially violating",  # OpenAI (openai/codex#38849)
             "content violates usage guidelines",  # xAI (Wei-Shaw/sub2api#5359)
             "blocked by content filtering policy",  # Claude (claude-code#58367)
+            "content management policy",  # Azure behind gateways (Oaklight/argo-proxy#91, onyx-dot-app/onyx#10893)
         ),
         ErrorKind.CONTEXT_LENGTH: (
             # More than the limit of a minute: a shorter one may succeed, and the same one never.
@@ -86,9 +94,11 @@ _LOOSE: Final = _by_phrase(
             "prompt token count of",  # Copilot (microsoft/vscode-copilot-release#6700)
             ">= n_ctx",  # LM Studio (anomalyco/opencode#11141)
             "range of input length",  # DashScope (anomalyco/opencode#45834)
+            "reduce the length of the messages",  # Groq (earendil-works/pi, overflow.ts)
             "allowed input length",  # Poolside (earendil-works/pi#4943)
         ),
         ErrorKind.AUTH: ("organization has been disabled",),  # Claude (anthropics/claude-code#19028)
+        ErrorKind.OVERLOADED: ("capacity exceeded for this model",),  # Mistral (continuedev/continue#6185)
         ErrorKind.NOT_FOUND: ("requested model is not supported",),  # Copilot (github/copilot-cli#639)
     }
 )
