@@ -309,3 +309,29 @@ def test_a_key_of_google_that_is_not_valid(name):
     body = {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT"}}
 
     assert ErrorKind.AUTH is load_dialect(name).http_error(400, {}, json.dumps(body).encode()).kind
+
+
+REFUSALS = {
+    "a key of DeepSeek": (401, {"type": "authentication_error", "code": "invalid_request_error"}, "auth"),
+    "no key": (401, {"type": "invalid_request_error", "code": None}, "auth"),
+    "too many requests": (429, {"type": "invalid_request_error", "code": None}, "rate-limit"),
+    "a fault of the request": (422, {"type": "invalid_request_error", "code": None}, "invalid-request"),
+    "a failure that is a fault of the request": (500, {"type": "invalid_request_error"}, "invalid-request"),
+    "new-api, no money": (403, {"type": "new_api_error", "code": "insufficient_user_quota"}, "quota"),
+    "new-api, no model": (503, {"type": "new_api_error", "code": "model_not_found"}, "not-found"),
+    "Zen, no model": (401, {"type": "ModelError"}, "not-found"),
+    "Zen, the limit of a user": (401, {"type": "UserLimitError"}, "quota"),
+    "Zen, the free requests": (429, {"type": "FreeUsageLimitError"}, "quota"),
+    "LiteLLM, a budget with words of its own": (429, {"type": "budget_exceeded", "code": "429"}, "quota"),
+}
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic-messages"])
+@pytest.mark.parametrize(("status", "fields", "kind"), REFUSALS.values(), ids=REFUSALS)
+def test_codes_that_are_vague_or_of_gateways(name, status, fields, kind):
+    """
+    An invalid request beside another code or the status of a refusal is that; gateways have their codes on each wire.
+    """
+    error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": "m", **fields}}).encode())
+
+    assert (kind, True if kind == "rate-limit" else None) == (error.kind, error.retryable)

@@ -1,8 +1,9 @@
 """
-What servers write in the messages of errors whose code is that of something else; in lower case, with the source.
+What gateways write as codes, and servers in the messages of errors whose code is that of something else.
 
-The first phrase that is found wins. A phrase is a part of a sentence that no other error has: not the name of a field
-or a model, and none that a limit of another thing has too ("exceeds max length" may be that of a name).
+All are in lower case, with the source. The first phrase that is found wins. A phrase is a part of a sentence that no
+other error has: not the name of a field or a model, and none that a limit of another thing has too ("exceeds max
+length" may be that of a name).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from assistant_events.adapters.tables import by_word
 from assistant_events.values import ErrorKind
 
 
@@ -114,4 +116,17 @@ PHRASES: Final[Mapping[ErrorKind, Mapping[str, ErrorKind]]] = MappingProxyType(
 )
 """By the kind of a code that servers send for other errors too, its phrases. An error without a code may have any."""
 
-__all__ = ["PHRASES"]
+CODES: Final = by_word(
+    {
+        ErrorKind.QUOTA: "1113 1308 1310 1316"  # Z.ai: a balance, and plans (dirge-code/dirge#818, LionSR/TeXRA#9865)
+        " insufficient_user_quota"  # new-api, as 403 (popjane/free_chatgpt_api#78)
+        " budget_exceeded"  # LiteLLM, as 429 (BerriAI/litellm#36729)
+        # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
+        " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror",
+        ErrorKind.NOT_FOUND: "model_not_found"  # new-api, as 503 (NanmiCoder/cc-haha#43)
+        " modelerror",  # Zen, as 401 (leookun/cursor-byok#94)
+    }
+)
+"""Kind by a code of gateways, which is the same on each wire."""
+
+__all__ = ["CODES", "PHRASES"]

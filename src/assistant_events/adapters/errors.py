@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from assistant_events.adapters.error_phrases import PHRASES
+from assistant_events.adapters.error_phrases import CODES, PHRASES
 from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, said, string
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
@@ -61,8 +61,9 @@ class ErrorTable:
     Codes of a wire's error object, and where the object has them.
 
     Args:
-        codes: `ErrorKind` by code, in lower case, also one that is `error_code` of the `details`. The first code of a
-            kind is the one that `write` uses.
+        codes: `ErrorKind` by code, in lower case, also one that is `error_code` of the `details`, beside the codes of
+            gateways. One that is more specific than `invalid-request` counts first, as does the HTTP status of a
+            refusal. The first code of a kind is the one that `write` uses.
 
         fields: Fields of the object that hold a code, a name or a number, the most specific first.
 
@@ -181,13 +182,18 @@ class ErrorTable:
         return next((number for number in numbers if number is not None and abs(number) < _CODE_LIMIT), None)
 
     def _kind(self, words: list[str], number: int | None, status: int | None) -> ErrorKind | None:
-        """Return the kind of a code or status; `None` when none is known."""
-        for word in words:
-            if word.lower() in self.codes:
-                return self.codes[word.lower()]
-        if number is not None and number in self.numbers:
-            return self.numbers[number]
-        return None if status is None else kind_of_status(status)
+        """
+        Return the kind of the codes, of the number or of the status; `None` when none is known.
+
+        An invalid request is also one without a key (OpenAI), and beside the code of another error (DeepSeek-R1#82).
+        """
+        found = [self.codes.get(word.lower()) or CODES.get(word.lower()) for word in words]
+        if number is not None:
+            found.append(self.numbers.get(number))
+        if status is not None and (status < 500 or not any(found)):
+            found.append(kind_of_status(status))
+        known = [kind for kind in found if kind is not None]
+        return next((kind for kind in known if kind is not ErrorKind.INVALID_REQUEST), known[0] if known else None)
 
     def _specified(self, coded: ErrorKind | None, message: str) -> ErrorKind:
         """Return the kind of the first phrase that *message*, in lower case, has; that of the code without one."""

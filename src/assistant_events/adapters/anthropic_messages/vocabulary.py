@@ -45,8 +45,7 @@ ERRORS: Final = ErrorTable(
         {
             ErrorKind.INVALID_REQUEST: "invalid_request_error request_too_large conflict_error",
             ErrorKind.AUTH: "authentication_error permission_error",
-            ErrorKind.QUOTA: "billing_error enforced_spend_limit_reached contract_spend_limit_reached"
-            " 1113 1308 1310 1316",  # Z.ai, see `openai_errors`
+            ErrorKind.QUOTA: "billing_error enforced_spend_limit_reached contract_spend_limit_reached",
             ErrorKind.NOT_FOUND: "not_found_error",
             ErrorKind.TIMEOUT: "timeout_error",
             ErrorKind.RATE_LIMIT: "rate_limit_error",
