@@ -136,6 +136,47 @@ def test_retry_after(headers, expected):
     assert expected == TABLE.read_http(429, headers, b"").retry_after_s
 
 
+DELAYS = {
+    "Rate limit reached on tokens per min (TPM): Limit 30000. Please try again in 6.379s. Visit https://…": 6.379,
+    "Please try again in 579ms.": 0.579,
+    "Please try again in 1m3.5s. Need more tokens?": 63.5,
+    "Please try again in 1h2m": 3720.0,
+    "You exceeded your current quota. Please retry in 34.5s.": 34.5,
+    "Please retry after 6 seconds. Please go here": 6.0,
+    "No deployments available for selected model, Try again in 5 seconds.": 5.0,
+    "Your limit will reset in 1 hour, 35 minutes": 5700.0,
+    "Please try again in some minutes.": None,
+    "Please retry after 2026-01-01.": None,
+    "Please try again in 9 models": None,
+}
+
+
+@pytest.mark.parametrize(("message", "expected"), DELAYS.items(), ids=list(DELAYS))
+def test_delays_in_messages(message, expected):
+    """
+    Errors in streams have no header: their delay is in the message, where Codex and others read it.
+    """
+    error = OPENAI_ERRORS.read({"code": "rate_limit_exceeded", "message": message})
+
+    assert expected == pytest.approx(error.retry_after_s)
+    assert error == OPENAI_ERRORS.read(OPENAI_ERRORS.write(error))
+    assert (
+        7.0
+        == OPENAI_ERRORS.read_http(429, {"retry-after": "7"}, json.dumps({"message": message}).encode()).retry_after_s
+    )
+    assert OPENAI_ERRORS.read({"code": "invalid_prompt", "message": message}).retry_after_s is None
+
+
+def test_when_a_plan_begins_anew():
+    """
+    Codex has the seconds beside the message of a plan that is used up.
+    """
+    fields = {"type": "usage_limit_reached", "message": "The usage limit has been reached", "resets_in_seconds": 9568}
+    error = OPENAI_ERRORS.read(fields)
+
+    assert ("quota", 9568.0, None) == (error.kind, error.retry_after_s, error.retryable)
+
+
 def test_retry_info():
     """
     The retry delay is read from a google.rpc.RetryInfo among the details, which are kept.

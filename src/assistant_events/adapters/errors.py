@@ -45,6 +45,11 @@ _TEXT_LIMIT: Final = 500
 _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 """The first event of a stream, in place of a document: MiMo answers requests for one so (tailcallhq/forgecode#3347)."""
 
+_SPAN: Final = "([0-9]{1,9}(?:[.][0-9]{1,9})?) ?(milliseconds?|seconds?|minutes?|hours?|days?|ms|[smhd])(?![a-z])"
+_DELAY: Final = re.compile(f"(?:try again|retry|reset) (?:in|after) ((?:{_SPAN}[ ,]*)+)")
+"""OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM."""
+
+_UNITS: Final = MappingProxyType({"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0})
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
 _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
@@ -75,7 +80,7 @@ class ErrorTable:
         otherwise: Code that `write` uses for a kind without one.
 
         retry_after: Reads from the object in how many seconds a retry makes sense; `None` when the wire has no field
-            for it.
+            for it. Without one, a delay in the message counts.
 
         beside: Fields that belong to an error and are beside its object, such as the id of the request.
 
@@ -123,19 +128,23 @@ class ErrorTable:
         coded = self._kind([stable, *words] if stable else words, number, status)
         # What the server behind OpenRouter, or behind the gateway of Vercel (vercel/ai#18303), has answered.
         passed_on = string(mapping(error, "metadata"), "raw") or string(mapping(error, "value"), "error_message")
-        kind = self._specified(coded, f"{message} {passed_on}".lower())
+        text = f"{message} {passed_on}".lower()
+        kind = self._specified(coded, text)
         if kind is ErrorKind.RATE_LIMIT and self.is_used_up is not None and self.is_used_up(error):
             kind = ErrorKind.QUOTA
         is_coded = kind is (coded or ErrorKind.PROVIDER)
         may_pass = kind in _RETRYABLE or (is_coded and not self.retryable.isdisjoint(words))
         code = words[0] if words else None if number is None else str(number)
+        after = None if self.retry_after is None else self.retry_after(error)
+        if after is None and (kind in _RETRYABLE or kind is ErrorKind.QUOTA):
+            after = _delay_s(text)
         return ErrorInfo(
             kind=kind,
             message=message or code or "the provider reported an error",
             code=code,
             status=status if status is not None and 100 <= status < 600 else None,
             retryable=True if may_pass else None,
-            retry_after_s=None if self.retry_after is None else self.retry_after(error),
+            retry_after_s=after,
             details={key: value for key, value in said(error).items() if not self._is_read(key, value, code)},
         )
 
@@ -244,6 +253,15 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     error = {"message": stated or message, **more} if message else listed[0]
     more = {key: document[key] for key in beside if string(document, key)}
     return {**error, **more} if error and more else error
+
+
+def _delay_s(text: str) -> float | None:
+    """Return the seconds after which a message, in lower case, wants a retry; `None` when it has none."""
+    found = _DELAY.search(text)
+    if found is None:
+        return None
+    spans: list[tuple[str, str]] = re.findall(_SPAN, found[1])
+    return sum(float(number) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for number, unit in spans)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

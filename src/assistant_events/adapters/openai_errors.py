@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from assistant_events.adapters.errors import ErrorTable, error_of, error_of_document
-from assistant_events.adapters.json_fields import Fields, mapping, others, string
+from assistant_events.adapters.json_fields import Fields, integer, mapping, others, string
 from assistant_events.adapters.tables import by_word
 from assistant_events.values import ErrorKind
+
+
+def _reset_s(error: Fields) -> float | None:
+    """Return the seconds until a plan of Codex begins anew (raine/claude-code-proxy#139)."""
+    seconds = integer(error, "resets_in_seconds")
+    return None if seconds is None or not 0 <= seconds < 1 << 31 else float(seconds)
+
 
 ERRORS: Final = ErrorTable(
     codes=by_word(
@@ -36,7 +43,9 @@ ERRORS: Final = ErrorTable(
     fields=("code", "type"),
     retryable=frozenset({"server_error", "network_error"}),
     otherwise="server_error",
+    retry_after=_reset_s,
 )
+"""The codes of OpenAI's APIs, and those that other servers have added."""
 
 _SIGNS: Final = frozenset({"error", "error_message", "x_groq", "base_resp", "code", "detail", "errors"})
 _NO_FAULT: Final = (None, 0, "0", 200, "200")
