@@ -565,6 +565,7 @@ OVERFLOWS = {
     "invalid params, context window exceeds limit (2013)": ("context-length", None),
     "prompt too long; exceeded max context length by 9 tokens": ("context-length", None),
     "Requested token count exceeds the model's maximum context length of 131072 tokens": ("context-length", None),
+    "The decoder prompt (length 21535) is longer than the maximum model length of 16384.": ("context-length", None),
     "unable to process request: the context window is full.": ("context-length", None),  # ardanlabs/kronk#862
     "The context window could not be allocated.": ("provider", True),
 }

@@ -71,6 +71,7 @@ _FIRM: Final = _by_phrase(
             "context window exceeds limit",  # MiniMax, and these behind gateways (earendil-works/pi, overflow.ts)
             "exceeds the context window",  # OpenAI
             "exceeded max context length",  # Ollama
+            "longer than the maximum model length",  # vLLM (xorbitsai/inference#3785)
             "maximum context length",  # OpenAI, vLLM, OpenRouter, Mistral
         ),
     }
@@ -96,7 +97,7 @@ _LOOSE: Final = _by_phrase(
             "prompt token count of",  # Copilot (microsoft/vscode-copilot-release#6700)
             ">= n_ctx",  # LM Studio (anomalyco/opencode#11141)
             "range of input length",  # DashScope (anomalyco/opencode#45834)
-            "reduce the length of the messages",  # Groq (earendil-works/pi, overflow.ts)
+            "reduce the length of the messages",  # Groq (earendil-works/pi, overflow.ts), Cerebras (cline/cline#5140)
             "allowed input length",  # Poolside (earendil-works/pi#4943)
         ),
         ErrorKind.AUTH: ("organization has been disabled",),  # Claude (anthropics/claude-code#19028)
