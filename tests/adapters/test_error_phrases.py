@@ -493,6 +493,19 @@ SERVERS = {
         ),
         ("overloaded", True),
     ),
+    "Volcengine, a limit that was set": (
+        (
+            "openai-chat",
+            429,
+            "Your account [2] has reached the set inference limit for the [m] model, and its service has been paused.",
+            {"code": "SetLimitExceeded", "type": "TooManyRequests"},
+        ),
+        ("quota", None),
+    ),
+    "Groq, no capacity": (
+        ("openai-chat", 498, "Flex tier capacity exceeded.", {"type": "flex"}),
+        ("overloaded", True),
+    ),
     "Bedrock, too long": (
         ("bedrock-converse", 400, "Input is too long for requested model.", {}),
         ("context-length", None),

@@ -46,6 +46,7 @@ _FIRM: Final = _by_phrase(
             "credit card on file",  # the gateway of Vercel (arlanrakh/talk-to-girlfriend-ai#6)
             "free-models-per-day",  # OpenRouter (Gitlawb/openclaude#936)
             "daily free allocation",  # Cloudflare (diegosouzapw/OmniRoute#6980)
+            "reached the set inference limit",  # Volcengine (volcengine/MineContext#328)
             "weekly rate limit",  # Copilot (github/copilot-cli#2828)
             "budget has been exceeded",  # LiteLLM (BerriAI/litellm#4208, #14144)
         ),
@@ -120,6 +121,7 @@ PHRASES: Final[Mapping[ErrorKind, Mapping[str, ErrorKind]]] = MappingProxyType(
 CODES: Final = by_word(
     {
         ErrorKind.QUOTA: "1113 1308 1310 1316"  # Z.ai: a balance, and plans (dirge-code/dirge#818, LionSR/TeXRA#9865)
+        " insufficient_balance"  # sub2api, as 403 (Wei-Shaw/sub2api#890), Venice
         " insufficient_user_quota"  # new-api, as 403 (popjane/free_chatgpt_api#78)
         " budget_exceeded"  # LiteLLM, as 429 (BerriAI/litellm#36729)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)

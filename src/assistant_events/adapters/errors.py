@@ -46,7 +46,7 @@ _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 """The first event of a stream, in place of a document: MiMo answers requests for one so (tailcallhq/forgecode#3347)."""
 
 _SPAN: Final = "([0-9]{1,9}(?:[.][0-9]{1,9})?) ?(milliseconds?|seconds?|minutes?|hours?|days?|ms|[smhd])(?![a-z])"
-_DELAY: Final = re.compile(f"(?:try again|retry|reset) (?:in|after) ((?:{_SPAN}[ ,]*)+)")
+_DELAY: Final = re.compile(f"(?:try again|retry|resets?) (?:in|after) ((?:{_SPAN}[ ,]*)+)")
 """OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM."""
 
 _UNITS: Final = MappingProxyType({"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0})

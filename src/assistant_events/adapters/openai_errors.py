@@ -27,7 +27,7 @@ ERRORS: Final = ErrorTable(
             ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests throttling"
             " throttling.ratequota throttling.allocationquota",
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
-            " insufficient_balance insufficient_balance_error exceeded_current_quota_error usage_not_included",
+            " insufficient_balance_error exceeded_current_quota_error usage_not_included",
             ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261"
             " model_max_prompt_tokens_exceeded",
             ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",

@@ -81,6 +81,7 @@ _KINDS_BY_STATUS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
         408: ErrorKind.TIMEOUT,
         410: ErrorKind.NOT_FOUND,
         429: ErrorKind.RATE_LIMIT,
+        498: ErrorKind.OVERLOADED,  # Groq: no capacity of the flex tier (laravel/ai#925)
         501: ErrorKind.INVALID_REQUEST,  # the server does not support what the request asks for
         503: ErrorKind.OVERLOADED,
         504: ErrorKind.TIMEOUT,
@@ -96,7 +97,7 @@ def kind_of_status(status: int) -> ErrorKind:
 
 def is_retryable_status(status: int) -> bool:
     """Return whether the same request may succeed a little later."""
-    return status in (408, 429) or (status >= 500 and status != 501)
+    return status in (408, 429, 498) or (status >= 500 and status != 501)
 
 
 def to_finish(value: FinishReason | str) -> FinishReason:
