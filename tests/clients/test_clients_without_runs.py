@@ -28,7 +28,13 @@ DIALECTS = {
 """What each test of a client has: `BODY`, `KEY`, `HELLO`, `asked`, `refused` and, in another framing, `streamed`."""
 
 AGAIN = {
-    anthropic: [(529, "overloaded_error"), (429, "rate_limit_error"), (500, "api_error"), (503, "api_error")],
+    anthropic: [
+        (529, "overloaded_error"),
+        (429, "rate_limit_error"),
+        (500, "api_error"),
+        (503, "api_error"),
+        (403, "rate_limit_error"),
+    ],
     bedrock: [(503, "ServiceUnavailableException"), (429, "ThrottlingException")],
     google: [(503, "UNAVAILABLE"), (429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (504, "DEADLINE_EXCEEDED")],
     openai: [(503, "server_is_overloaded"), (429, "rate_limit_exceeded"), (500, None)],
@@ -36,10 +42,10 @@ AGAIN = {
 """Refusals that pass: the first is that of an overloaded provider, the second that of a rate limit."""
 
 FINAL = {
-    anthropic: [(400, "invalid_request_error"), (401, "authentication_error"), (413, "x")],
+    anthropic: [(400, "invalid_request_error"), (401, "authentication_error"), (413, "x"), (429, "billing_error")],
     bedrock: [(400, "ValidationException"), (403, "AccessDeniedException")],
     google: [(400, "INVALID_ARGUMENT"), (403, "PERMISSION_DENIED"), (404, "NOT_FOUND")],
-    openai: [(400, "invalid_value"), (401, "invalid_api_key"), (404, "model_not_found")],
+    openai: [(400, "invalid_value"), (401, "invalid_api_key"), (503, "model_not_found"), (429, "insufficient_quota")],
 }
 """Refusals that stay."""
 

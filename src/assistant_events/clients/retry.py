@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from assistant_events.clients.clock import Clock
 from assistant_events.clients.recovery import RecoveryPolicy
-from assistant_events.values import ErrorInfo
+from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.info import is_retryable_status
 
 _T = TypeVar("_T")
+
+_PASSING: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED})
+_LASTING: Final = frozenset(
+    {ErrorKind.QUOTA, ErrorKind.CONTEXT_LENGTH, ErrorKind.AUTH, ErrorKind.NOT_FOUND, ErrorKind.CONTENT_FILTER}
+)
+"""What the error of a provider is, also where its status is that of another one: OpenAI has 429 for a lack of money."""
 
 
 class RequestFailedError(Exception):
@@ -41,13 +47,13 @@ def may_create_again(failure: RequestFailedError, *, keeps_runs: bool) -> bool:
     Return whether a request for an answer may be repeated: only when no answer has begun.
 
     Where the provider *keeps runs*, not after a 5xx: services also answer 503 while the run continues. Its advice
-    (`x-should-retry`, which the SDKs of OpenAI and Anthropic follow) counts otherwise.
+    (`x-should-retry`, which the SDKs of OpenAI and Anthropic follow) counts otherwise, then the kind of its error.
     """
-    if failure.should_retry is False:
+    if failure.should_retry is False or (failure.should_retry is None and failure.error.kind in _LASTING):
         return False
     if keeps_runs or failure.status is None:
         return failure.unsent or failure.status == 429
-    return failure.should_retry or failure.transient
+    return failure.should_retry or failure.transient or failure.error.kind in _PASSING
 
 
 async def retried(
