@@ -518,6 +518,7 @@ SERVERS = {
 
 SENTENCES = {
     "anthropic-messages": {
+        "auth": ["This credential is only authorized for use with Claude Code and cannot be used for other requests."],
         "quota": ["Your credit balance is too low to access the Anthropic API."],
         "context-length": ["input length and `max_tokens` exceed context limit: 199999 + 21333 > 200000"],
     },

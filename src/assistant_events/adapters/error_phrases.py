@@ -101,7 +101,10 @@ _LOOSE: Final = _by_phrase(
             "reduce the length of the messages",  # Groq (earendil-works/pi, overflow.ts), Cerebras (cline/cline#5140)
             "allowed input length",  # Poolside (earendil-works/pi#4943)
         ),
-        ErrorKind.AUTH: ("organization has been disabled",),  # Claude (anthropics/claude-code#19028)
+        ErrorKind.AUTH: (
+            "organization has been disabled",  # Claude (anthropics/claude-code#19028)
+            "credential is only authorized for use with",  # Claude (claude-code#24198)
+        ),
         ErrorKind.OVERLOADED: ("capacity exceeded for this model",),  # Mistral (continuedev/continue#6185)
         ErrorKind.NOT_FOUND: ("requested model is not supported",),  # Copilot (github/copilot-cli#639)
     }
