@@ -801,7 +801,8 @@ SAID = {
         "message 'u1' left out: The request cannot hold content of this kind."
     ),
     Drop("a1", None, DropReason.STRIPPED): (
-        "state of message 'a1' left out: The caller asked for the conversation without state."
+        "state of message 'a1' left out: The caller asked for the conversation without state, or the provider has "
+        "refused to read what is before its refusal."
     ),
 }
 

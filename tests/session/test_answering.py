@@ -403,6 +403,29 @@ def test_a_refusal_when_a_failed_answer_is_asked_for_again(open_session, store):
     assert ("one", "two") == (session.transcript["a1"].text, session.transcript["a1.2"].text)
 
 
+def test_an_answer_whose_request_had_state_that_was_refused(open_session, store):
+    """
+    When it is asked for again, its encoder knows why it failed: the same request would be refused for ever.
+    """
+    known = []
+
+    def encoder(messages, *given, **how):
+        known.append([message.id for message in messages])
+        return encode(messages, *given, **{**how, "mode": "full"})
+
+    class Refusing(Provider):
+        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=encoder)
+
+    store.append("s1", ASKED_BEFORE)
+    client = Refusing([OSError("invalid_encrypted_content")], HELLO)
+    session = open_session(store)
+    for _ in range(2):
+        list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert [["u1", "a0", "u2"], ["u1", "a0", "u2", "a1"]] == known
+    assert "Hello" == session.transcript["a1"].text
+
+
 def test_a_failed_answer_is_asked_for_again(session):
     """
     With the id of a failed answer, the new one replaces it.

@@ -15,7 +15,11 @@ SUMMED_UP: Final = "A compaction of the service that follows has it."
 
 
 def since_compaction(
-    messages: tuple[msg.Message, ...], target: Origin, policy: Policy, is_summary: Callable[[msg.Part], bool]
+    messages: tuple[msg.Message, ...],
+    target: Origin,
+    policy: Policy,
+    is_summary: Callable[[msg.Part], bool],
+    stripped: int,
 ) -> tuple[msg.Message, ...]:
     """
     Return the conversation from the last answer on in which the provider has summed up what is before it.
@@ -31,8 +35,10 @@ def since_compaction(
         policy: The policy of the dialect. A summary that it does not let through counts as none.
 
         is_summary: Whether a part is such a summary.
+
+        stripped: How many messages at the beginning are sent without state.
     """
-    for place in range(len(messages) - 1, 0, -1):
+    for place in range(len(messages) - 1, stripped, -1):
         message = messages[place]
         if isinstance(message, msg.AssistantMessage) and message.status is msg.MessageStatus.COMPLETED:
             treatments = policy.treatments(policy.relation(message.origin, target))

@@ -25,6 +25,7 @@ from assistant_events.adapters.encoded import Encoded, EncodedMessage, EncodeMod
 from assistant_events.adapters.items import text_block
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.media_urls import is_readable, usual_media
+from assistant_events.adapters.refused_state import refused_at
 from assistant_events.adapters.signed_calls import lost_calls, unsigned_calls, unsigned_images, with_signature
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, Selection, select
@@ -114,15 +115,15 @@ class EncoderBase(ABC):
         for key in self.conversation_fields:
             if body.pop(key, None) is not None:
                 raise ValueError(f"body: {key} comes out of the transcript, leave it out")
-        self.messages = messages
-        """The conversation, from the last answer on in which the provider has summed up what is before it."""
-
         self._recorded = messages
         self.body = body
         self.strip = strip
         self._policy = policy
-        if not strip:
-            self.messages = since_compaction(messages, self.target, policy, self.is_summary)
+        stripped = messages[: len(messages) if strip else refused_at(messages, self.target, policy)]
+        self._bare = frozenset([each.id for each in stripped])
+        self.messages = since_compaction(messages, self.target, policy, self.is_summary, len(stripped))
+        """The conversation, from the last answer on in which the provider has summed up what is before it."""
+
         self.prepare()
         self._ids = {} if self.not_in_call_ids is None else assign_call_ids(messages, self.fit_call_id)
         turn = takewhile(lambda each: not isinstance(each, msg.UserMessage), reversed(self.messages))
@@ -401,6 +402,7 @@ class EncoderBase(ABC):
             (self.body.get("store") is False, "store is off"),
             (not _is_completed(answer), f"{name} is not completed"),
             (not self.is_own(answer), f"{name} is of another model or agent"),
+            (answer.id in self._bare, f"{name} has state that was refused"),
             (not string(answer.state, self.stored_key), f"{name} was not stored, it has no {stored_as}"),
             (answer.finish_reason is v.FinishReason.PAUSE, f"{name} was paused before its end"),
             (_is_newer(self.messages[:first], self.messages[first]), f"{name} does not know all before it"),
@@ -492,7 +494,7 @@ class EncoderBase(ABC):
 
     def selected(self, message: msg.Message, unlinked: Collection[int] = ()) -> Selection:
         """Return what may be sent of a message, of which the parts at *unlinked* cannot be."""
-        return select([message], self.target, policy=self._policy, strip=self.strip, unlinked=unlinked)
+        return select([message], self.target, policy=self._policy, strip=message.id in self._bare, unlinked=unlinked)
 
     def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""

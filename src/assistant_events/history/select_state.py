@@ -57,7 +57,8 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.UNSIGNED: "The dialect accepts reasoning only with a signature, and this has none.",
         DropReason.LINKED: "Another item of its step cannot be sent, and in this dialect items reference each other.",
         DropReason.EMPTY: "It is empty.",
-        DropReason.STRIPPED: "The caller asked for the conversation without state.",
+        DropReason.STRIPPED: "The caller asked for the conversation without state, or the provider has refused to "
+        "read what is before its refusal.",
         DropReason.UNPLACED: "The wire has no field for it, or none that is known.",
         DropReason.UNSUPPORTED: "The request cannot hold content of this kind.",
         DropReason.UNCALLED: "The arguments were not a JSON object, so the call was not executed; "

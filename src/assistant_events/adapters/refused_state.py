@@ -1,0 +1,49 @@
+"""State that the service has issued and does not read any more: what is before its refusal is sent without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from assistant_events import messages as msg
+from assistant_events.history import Policy, Relation
+from assistant_events.values import Origin, write_json
+
+REFUSALS: Final = re.compile(
+    r"invalid_encrypted_content|the encrypted content .{0,200}could not be verified"  # OpenAI (openai/codex#8119)
+    r"|encrypted_content`? was not issued to this caller"  # OpenCode Zen (can1357/oh-my-pi#11928)
+    r"|could not decrypt the provided encrypted_content|could not decode the compaction blob"  # xAI (sub2api#4535)
+    r"|invalid `?signature`? in `?thinking`? block"  # Claude, Bedrock (openclaw/openclaw#88020)
+    r"|corrupted thought signature|thought signature is not valid",  # Gemini (gemini-cli#13467, 9router#301)
+    re.IGNORECASE,
+)
+"""
+Words of the errors. Gateways pass them on in each dialect, OpenRouter in the metadata of its own (MassGen#665).
+
+The state is bound to an account, a tenant or a server: another one is asked after a limit, and by gateways at any time.
+"""
+
+
+def refuses_state(message: msg.Message) -> bool:
+    """Return whether *message* is an answer with which the service has refused state that is before it."""
+    error = message.error if isinstance(message, msg.AssistantMessage) else None
+    if error is None:
+        return False
+    details = write_json(error.details).decode() if error.details else ""
+    return REFUSALS.search(f"{error.code} {error.message} {details}") is not None
+
+
+def refused_at(messages: Sequence[msg.Message], target: Origin, policy: Policy) -> int:
+    """Return the place of the last answer of the provider that `refuses_state`; 0 when there is none."""
+    refused = [
+        place
+        for place, message in enumerate(messages)
+        if isinstance(message, msg.AssistantMessage)
+        and policy.relation(message.origin, target) is not Relation.OTHER_PROVIDER
+        and refuses_state(message)
+    ]
+    return max(refused, default=0)
+
+
+__all__ = ["REFUSALS", "refused_at", "refuses_state"]

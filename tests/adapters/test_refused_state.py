@@ -1,0 +1,158 @@
+"""
+Requests after an error with which a service refuses state that it has issued: what was before the error has none.
+"""
+
+import json
+
+import pytest
+
+from assistant_events import Origin, fold
+from assistant_events.adapters import load_dialect
+from assistant_events.history import DropReason
+from assistant_events.testing import Call, answer, prompt
+from assistant_events.values import ErrorInfo
+
+SEALED = "c2VhbGVk"
+OPENAI = {
+    "message": "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be "
+    "decrypted or parsed.",
+    "code": "invalid_encrypted_content",
+}
+ZEN = "Upstream request failed: [invalid_request_error] reasoning `encrypted_content` was not issued to this caller"
+XAI = "Could not decrypt the provided encrypted_content. Ensure the value is the unmodified encrypted_content."
+BEDROCK = "The model returned the following errors: messages.39.content.0: Invalid signature in thinking block"
+RAW = '{"error": {"code": 400, "message": "Corrupted thought signature.", "status": "INVALID_ARGUMENT"}}'
+
+REFUSED = {
+    "Responses": ("openai-responses", "openai", {"encrypted_content": SEALED, "item_id": "rs_1", "i": 0}, OPENAI),
+    "Responses of OpenCode Zen": (
+        "openai-responses",
+        "zen",
+        {"encrypted_content": SEALED, "i": 0},
+        {"message": ZEN},
+    ),
+    "Responses of xAI": (
+        "openai-responses",
+        "xai",
+        {"encrypted_content": SEALED, "i": 0},
+        {"message": XAI, "code": "invalid-argument"},
+    ),
+    "OpenRouter": (
+        "openai-chat",
+        "openrouter",
+        {"field": "reasoning_details", "detail": {"type": "reasoning.text", "signature": SEALED}},
+        {"message": "Provider returned error", "details": {"metadata": {"raw": RAW}}},
+    ),
+    "Messages": (
+        "anthropic-messages",
+        "anthropic",
+        {"signature": SEALED, "i": 0},
+        {"message": "messages.1.content.0: Invalid `signature` in `thinking` block"},
+    ),
+    "Converse": (
+        "bedrock-converse",
+        "bedrock",
+        {"signature": SEALED, "i": 0},
+        {"message": BEDROCK},
+    ),
+    "Interactions": (
+        "gemini-interactions",
+        "google",
+        {"signature": SEALED, "i": 0},
+        {"message": "Corrupted thought signature."},
+    ),
+    "generateContent": (
+        "gemini-generate-content",
+        "google",
+        {"thoughtSignature": SEALED, "i": 0},
+        {"message": "Unable to submit request because Thought signature is not valid.."},
+    ),
+}
+
+
+def conversation(name, dialect, provider, state, error):
+    """
+    Return the events of a turn with a sealed thought, one that was refused, and one behind it.
+    """
+    model = "claude-opus-4-6" if name in ("Messages", "Converse") else "gemini-3-pro"
+    origin = Origin(provider=provider, model=model, dialect=dialect)
+    keys = {"reasoning": "Hm.", "reasoning_state": state, "origin": origin}
+    text_state = {"i": 1, "item_id": "msg_1"} if dialect == "openai-responses" else {"i": 1} if "i" in state else {}
+    before = [prompt("Hi"), *answer("Hello", message_id="a1", text_state=text_state, **keys)]
+    failed = answer(message_id="a2", origin=origin, error=ErrorInfo(kind="invalid-request", status=400, **error))
+    after = answer("Well", message_id="a3", text_state=text_state, **keys)
+    return model, before, [prompt("And?", message_id="u2"), *failed], [*after, prompt("So?", message_id="u3")]
+
+
+def written(name, dialect, provider, *parts, **options):
+    model, events = parts[0], [event for part in parts[1:] for event in part]
+    body = {"modelId" if dialect == "bedrock-converse" else "model": model}
+    encoded = load_dialect(dialect).encoder(fold(events), body, provider=provider, **options)
+    return json.dumps(encoded.body), encoded.drops
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_state_that_was_refused_is_not_sent_again(name):
+    """
+    Only what was before the error is without it, and each part that is missing is reported.
+    """
+    dialect, provider, state, error = REFUSED[name]
+    model, before, failed, after = conversation(name, dialect, provider, state, error)
+    usual, _ = written(name, dialect, provider, model, before, after[-1:])
+    again, drops = written(name, dialect, provider, model, before, failed)
+    later, _ = written(name, dialect, provider, model, before, failed, after)
+
+    assert [1, 0, 1] == [each.count(SEALED) for each in (usual, again, later)]
+    assert "Hello" in again
+    assert {("a1", 0, DropReason.STRIPPED)} <= {(drop.message_id, drop.part, drop.reason) for drop in drops}
+
+
+def test_other_errors_take_no_state_away():
+    """
+    Nor do those of another provider, which had it from somewhere else.
+    """
+    dialect, provider, state, error = REFUSED["Responses"]
+    model, before, failed, after = conversation("Responses", dialect, provider, state, {"message": "no"})
+    theirs = answer(message_id="a2", error=ErrorInfo(kind="invalid-request", **error))
+
+    for parts in ([before, failed], [before, theirs, after[-1:]]):
+        assert 1 == written("Responses", dialect, provider, model, *parts)[0].count(SEALED)
+
+
+def test_what_followed_a_refused_reasoning():
+    """
+    Its id is refused without the reasoning (openai-agents-python#2063), and the service keeps the state if it stores.
+    """
+    _, provider, state, error = REFUSED["Responses"]
+    parts = conversation("Responses", "openai-responses", provider, state, error)
+    origin = Origin(provider=provider, model=parts[0], dialect="openai-responses")
+    stored = answer(
+        "Hello",
+        reasoning="Hm.",
+        reasoning_state=state,
+        text_state={"i": 1, "item_id": "msg_1"},
+        origin=origin,
+        state={"response_id": "resp_1"},
+    )
+    usual, again = [
+        load_dialect("openai-responses").encoder(fold([prompt("Hi"), *stored, *more]), {"model": parts[0]})
+        for more in ([prompt("And?", message_id="u2")], parts[2])
+    ]
+
+    assert ("chained", "full") == (usual.mode, again.mode)
+    assert {"role": "assistant", "content": "Hello"} == again.body["input"][1]
+
+
+def test_a_call_of_the_turn_whose_signature_was_refused():
+    """
+    Gemini refuses the call without it: call and result are sent as text, and the next calls as they came.
+    """
+    origin = Origin(provider="google", model="gemini-3-pro", dialect="gemini-generate-content")
+    call = Call("f", {"a": 1}, output="sunny", state={"thoughtSignature": SEALED})
+    error = ErrorInfo(kind="invalid-request", message="Corrupted thought signature.")
+    events = [prompt("Hi"), *answer(calls=[call], origin=origin), *answer(message_id="a2", origin=origin, error=error)]
+    again, _ = written("", "gemini-generate-content", "google", "gemini-3-pro", events)
+
+    assert SEALED not in again
+    assert "functionCall" not in again
+    assert "sunny" in again
