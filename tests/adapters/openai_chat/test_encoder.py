@@ -414,14 +414,26 @@ def test_reasoning_without_an_answer(provider, content):
     assert {"role": "assistant", "reasoning_content": "Hm", "content": content} == found
 
 
-@pytest.mark.parametrize(("provider", "content"), [("cloudflare", ""), ("xiaomi", " "), ("xai", " "), ("groq", None)])
+NO_CONTENT = {"cloudflare": "", "lmstudio": "", "xiaomi": " ", "xai": " ", "groq": None}
+
+
+@pytest.mark.parametrize(("provider", "content"), NO_CONTENT.items(), ids=NO_CONTENT)
 def test_the_content_of_calls_alone(provider, content):
     """
-    Workers AI of Cloudflare refuses a null, and xAI and Xiaomi nothing at all, which others take.
+    Workers AI of Cloudflare and LM Studio refuse a null, and xAI and Xiaomi nothing at all, which others take.
     """
     found, _ = sent(answer(J("{}", id="call_00001", name="f"), finish_reason="tool_calls"), provider=provider)
 
     assert content == found[0]["content"]
+
+
+def test_reasoning_for_opencode():
+    """
+    Its gateway sends a reasoning in a field that it refuses (opencode#27852), and wants it in the other.
+    """
+    [found], _ = sent(answer(R("Hm", "reasoning"), T("Yes.")), provider="opencode")
+
+    assert {"role": "assistant", "reasoning_content": "Hm", "content": "Yes."} == found
 
 
 def test_reasoning_for_cerebras():

@@ -58,10 +58,10 @@ class OpenAIChatEncoder(AskAgainEncoder):
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
         sent = self._profile.arranged([*[dict(each) for each in self._leading], *items])
-        always, mode = dict(self._profile.always), string(mapping(self.body, "thinking"), "type")
+        more, mode = others({"reasoning_content": self._profile.always}), string(mapping(self.body, "thinking"), "type")
         thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
-        adds = thinks or any(not always.keys().isdisjoint(item) for item in sent)
-        return {"messages": [{**always, **each} if adds and each["role"] == "assistant" else each for each in sent]}
+        adds = thinks or any(not more.keys().isdisjoint(item) for item in sent)
+        return {"messages": [{**more, **each} if adds and each["role"] == "assistant" else each for each in sent]}
 
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, audio or a PDF as a content part."""

@@ -41,8 +41,8 @@ class Profile:
     a reasoning that came in none of them.
     """
 
-    always: tuple[tuple[str, str], ...] = ()
-    """A field of each answer when one has it, or the model thinks, and its text where there was none."""
+    always: str | None = None
+    """The `reasoning_content` of an answer without one, when another has it or the model thinks; `None` for none."""
 
     no_content: str | None = None
     """The content of an answer without any; without it that of calls alone is null, which a few servers refuse."""
@@ -68,14 +68,14 @@ PROFILES: Final = by_word(
         # ids: "maximum length 40", later 64; names: "does not match pattern '^[a-zA-Z0-9_-]+$'"
         Profile(fields=(), fit_call_id=partial(shortened, longest=40), longest_name=64): "openai azure",
         # "The `reasoning_content` in the thinking mode must be passed back to the API."
-        Profile(fields=("reasoning_content",), always=(("reasoning_content", ""),)): "deepseek",
-        # An empty one is "missing" (pi#4178, llmgateway#2093), and empty content (kimi-code#1985, MiMo-V2-Flash#8).
-        Profile(fields=("reasoning_content",), always=(("reasoning_content", " "),), no_content=" "): "moonshot xiaomi",
+        Profile(fields=("reasoning_content",), always=""): "deepseek",
+        # An empty one is "missing" (pi#4178), and empty content (kimi-code#1985, MiMo-V2-Flash#8). OpenCode: #27852.
+        Profile(fields=("reasoning_content",), always=" ", no_content=" "): "moonshot xiaomi opencode",
         Profile(fields=("reasoning_content",), no_content=" "): "xai",
         Profile(fields=("reasoning_content",)): "llama.cpp fireworks",
-        # Cerebras refuses the other field (qwen-code#11045), Cloudflare null beside calls (we-promise/sure#467).
+        # Cerebras refuses the other field (qwen-code#11045), Cloudflare (sure#467) and LM Studio (its #261) a null.
         Profile(fields=("reasoning",)): "groq ollama together cerebras",
-        Profile(no_content=""): "cloudflare",
+        Profile(no_content=""): "cloudflare lmstudio",
         Profile(fields=("reasoning", "reasoning_content")): "vllm",
         Profile(fields=("reasoning", "reasoning_details", "annotations", "images")): "openrouter",
         # "After the (optional) system message(s), user or tool message(s) should alternate" (anomalyco/opencode#9416).
