@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, final
 
 from assistant_events.adapters.base import DecoderBase
@@ -12,6 +14,12 @@ from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
 _EMPTY: Final = "{}"
+
+_NEXT: Final = re.compile(r"\}\s*\{")
+"""Where an object may follow another one; also in the middle of one, in a text."""
+
+_TRIED: Final = 9
+"""How many of these places are tried, so that no input is parsed again and again."""
 
 _PLACES: Final = -2
 """Index of the first call where its place has to do; the one before it is that of a function of old clients."""
@@ -103,7 +111,7 @@ class StreamedCalls:
 
     def end(self, *, is_cut: bool = False) -> None:
         """
-        End the inputs of all calls. One that came twice, whole, counts once (vllm#51697).
+        End the inputs of all calls. One that came several times, whole, counts once (`_once`).
 
         Args:
             is_cut: Whether the answer was cut: a free text that is the last input is then not whole.
@@ -113,9 +121,8 @@ class StreamedCalls:
             opened = self._recorder.open_of(call)
             if isinstance(opened, OpenCall):
                 field, text = self._free_texts.get(str(opened.state.get("type")), ""), opened.buffer.value()
-                half = text[: len(text) // 2]
-                if half + half == text and not field and half.endswith("}") and parse_input(half)[0] is not None:
-                    self._replace(call, text := half)
+                if not field and (once := _once(text)) != text:
+                    self._replace(call, text := once)
                 last = self._so_far.get(call) if self._is_so_far and not field else ""
                 if last and parse_input(text)[0] is None:
                     self._replace(call, text := last)
@@ -223,6 +230,22 @@ class StreamedCalls:
             self._names[call] = name
             return None
         return name
+
+
+def _once(text: str) -> str:
+    """
+    Return the first of several objects that are the same input, or *text* where it is anything else.
+
+    As vLLM sends it twice (vllm#51697) and codex-lb three times (its #284), or a gateway again in its own spelling
+    (elizaOS/eliza#16973).
+    """
+    for found in islice(_NEXT.finditer(text), _TRIED):
+        first, rest = text[: found.start() + 1], text[found.end() - 1 :]
+        value = parse_input(first)[0]
+        if value is not None:
+            is_repeated = first * (len(text) // len(first)) == text or parse_input(rest)[0] == value
+            return first if is_repeated else text
+    return text
 
 
 def _is_addressed(piece: Fields) -> bool:

@@ -423,14 +423,43 @@ def test_calls_of_one_id(body):
     assert [("f", {"f": 1}), ("g", {"g": 1})] == [(call.name, call.arguments) for call in message(body).tool_calls]
 
 
-@pytest.mark.parametrize("pieces", [['{"a":', "1}", '{"a":1}'], ["{}", "{}"]], ids=["pieces", "empty"])
-def test_an_input_that_comes_again(pieces):
+COMES_AGAIN = {
+    "pieces": (['{"a":', "1}", '{"a":1}'], '{"a":1}'),
+    "empty": (["{}", "{}"], "{}"),
+    "three times": (['{"a":', "1}", '{"a":1}', '{"a":1}'], '{"a":1}'),
+    "three times at once": (['{"a":1}' * 3], '{"a":1}'),
+    "in another spelling": (['{"a": "', '}{"}', '{"a":"}{"}'], '{"a": "}{"}'),
+}
+
+
+@pytest.mark.parametrize(("pieces", "once"), COMES_AGAIN.values(), ids=COMES_AGAIN)
+def test_an_input_that_comes_again(pieces, once):
     """
-    A server that sends the whole input behind its pieces (vllm#51697) means one input.
+    A server that sends the whole input behind its pieces (vllm#51697, codex-lb#284, elizaOS/eliza#16973) means one.
     """
     [found] = message(answer(J("", id="c", name="f"), *map(J, pieces), finish_reason="tool_calls")).tool_calls
 
-    assert (pieces[-1], json.loads(pieces[-1])) == (found.raw_input, found.arguments)
+    assert (once, json.loads(once)) == (found.raw_input, found.arguments)
+
+
+def test_an_input_that_comes_three_times_in_a_document():
+    """
+    So it is in answers that do not stream (codex-lb#284).
+    """
+    sent = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a":1}' * 3}}
+    [found] = message(document("tool_calls", tool_calls=[sent])).tool_calls
+
+    assert {"a": 1} == found.arguments
+
+
+def test_two_inputs_in_one():
+    """
+    What is not the same twice is not valid.
+    """
+    text = '{"a":1}{"a":2}'
+    [found] = message(answer(J("", id="c", name="f"), J(text), finish_reason="tool_calls")).tool_calls
+
+    assert (text, None) == (found.raw_input, found.input)
 
 
 GROWN = ['{"a"', '{"a":', '{"a":1', '{"a":1', '{"a":1}']
