@@ -119,6 +119,15 @@ class OpenItem:
         call_id = call_id or string(self.fields, "id") or None
         recorder.tool_input(call_id, name, key=self, provider_executed=provider_executed, state=self.state)
 
+    def waits_for_input(self) -> bool:
+        """
+        Return whether the end of a call of the app had an empty input, so that the last event may have it.
+
+        OpenRouter's does, alone (OpenRouterTeam/ai-sdk-provider#336).
+        """
+        opened = None if self.has_text else self.decoder.recorder.open_of(self)
+        return isinstance(opened, OpenCall) and not opened.provider_executed and self.fields.get(self.field) == ""
+
     def add(self, delta: str) -> None:
         """Record a delta of the text or the input."""
         recorder = self.decoder.recorder

@@ -990,6 +990,15 @@ class TestCalls:
 
         assert [{"a": 1}] == [each.arguments for each in message(stream([frames[at] for at in left])).tool_calls]
 
+    def test_an_input_that_the_last_event_has_alone(self):
+        """
+        OpenRouter ends a call with an empty one, and has it in the output (OpenRouterTeam/ai-sdk-provider#336).
+        """
+        item = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "weather", "status": "completed"}
+        ends = [completed({**item, "arguments": '{"city": "Oslo"}'}), completed()]
+
+        assert [{"city": "Oslo"}, {}] == [message(stream(*call(0), end=end)).tool_calls[0].arguments for end in ends]
+
     def test_cut_arguments(self):
         """
         They are not to be run.
