@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from assistant_events import messages as msg
+from assistant_events.adapters.call_results import result_content
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import string
@@ -61,7 +62,17 @@ def calls_last(items: Iterable[Item], provider: str) -> list[Item]:
     return sorted(items, key=lambda item: provider == "deepseek" and item.get("type") == "function_call")
 
 
-def has_form(kind: str, content: Sequence[Content]) -> bool:
+def formless_calls(
+    parts: Sequence[tuple[int, msg.Part]],
+    needs_result: Callable[[msg.ToolPart], bool],
+    kind_of: Callable[[msg.ToolPart], str],
+) -> list[int]:
+    """Return the places of the calls of the app whose result has no form, by the types of their items."""
+    calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and needs_result(part)]
+    return [place for place, call in calls if not _has_form(kind_of(call), result_content(call))]
+
+
+def _has_form(kind: str, content: Sequence[Content]) -> bool:
     """Return whether a call of this type can have such a result: of the computer an image, of a search an array."""
     if kind == "tool_search_call":
         return len(content) == 1 and isinstance(content[0], TextContent) and content[0].text.lstrip().startswith("[")
@@ -87,4 +98,4 @@ def lost_calls(parts: Sequence[tuple[int, msg.Part]], *, is_gone: bool, is_store
     }
 
 
-__all__ = ["ALONE", "LOST", "calls_last", "has_form", "lost_calls", "without_successor"]
+__all__ = ["ALONE", "LOST", "calls_last", "formless_calls", "lost_calls", "without_successor"]

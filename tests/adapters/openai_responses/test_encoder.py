@@ -874,6 +874,22 @@ def test_a_program_goes_without_its_output():
     ]
 
 
+@pytest.mark.parametrize("provider", ["lmstudio", "llama.cpp"])
+def test_an_image_in_a_result_that_is_a_text(provider):
+    """
+    LM Studio and llama.cpp refuse an array there, and take the image as one of the user.
+    """
+    image = MediaContent(media_type="image/png", data=b"x")
+    origin = Origin(provider=provider, model=MODEL, dialect="openai-responses")
+    asked = built(calls=[Call("look", output=[TextContent("See."), image])], origin=origin)
+    _, _, result, behind = DIALECT.encoder(
+        [USER, *fold(asked).messages], {"model": MODEL}, mode="full", provider=provider
+    ).body["input"]
+
+    assert {"type": "function_call_output", "call_id": "call-1", "output": "See."} == result
+    assert ("user", ["input_image"]) == (behind["role"], [each["type"] for each in behind["content"]])
+
+
 def test_strip():
     """
     Without state no id and no reasoning is sent, and calls of all kinds are functions.

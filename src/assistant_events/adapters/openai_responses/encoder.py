@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.call_results import fields_in, result_content, text_of
+from assistant_events.adapters.call_results import fields_in, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string, without
-from assistant_events.adapters.linked_items import calls_last, has_form, lost_calls, without_successor
+from assistant_events.adapters.linked_items import calls_last, formless_calls, lost_calls, without_successor
 from assistant_events.adapters.media_urls import FILES, IMAGES, file_name, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
@@ -44,6 +44,10 @@ class OpenAIResponsesEncoder(EncoderBase):
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
     longest_call_id: ClassVar[int | None] = 64  # BerriAI/litellm#41534
     longest_name = 128  # its models make up names that it refuses (openai/codex#9447)
+
+    def prepare(self) -> None:
+        """Put media behind results where these are a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380)."""
+        self.media_in_results = () if self.target.provider in ("lmstudio", "llama.cpp") else None
 
     def text_block(self, text: str) -> Item:
         """Return a text as a content block."""
@@ -107,8 +111,7 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
-        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
-        return [place for place, call in calls if not has_form(words.TOOLS.kind_of(call), result_content(call))]
+        return formless_calls(parts, self.needs_result, words.TOOLS.kind_of)
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; Codex knows the second name, too. Each subagent has its own."""

@@ -151,8 +151,7 @@ def is_hosted(kind: str, item: Fields) -> bool:
     """Return whether the provider runs a call of this type."""
     match kind:
         case "custom_tool_call":
-            # xAI's own searches come as custom calls, without a tool of the app (vercel/ai, fixture xai-x-search-tool).
-            return (string(item, "call_id") or "").startswith("xs_call")  # "_" or "-" behind it
+            return (string(item, "call_id") or "").startswith("xs_call")  # of xAI (vercel/ai, xai-x-search-tool)
         case "shell_call":
             return string(mapping(item, "environment"), "type") == "container_reference"
         case "tool_search_call":
@@ -168,7 +167,5 @@ def is_of_others(fields: Fields) -> bool:
 
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
-    kind = string(document, "type")
-    if kind == "error":
-        return "sequence_number" in document
-    return string(document, "object") == "response" or (kind is not None and kind.startswith("response."))
+    kind, is_whole = string(document, "type") or "", string(document, "object") == "response"
+    return "sequence_number" in document if kind == "error" else is_whole or kind.startswith("response.")
