@@ -103,10 +103,7 @@ class EncoderBase(ABC):
     """How many characters these ids may have, 64 or less; `None` where the provider takes any length."""
 
     longest_name: int | None = None
-    """
-    How many letters, digits, `_` and `-` the name of a call may have. Calls with other names then get another one;
-    `None` where the provider takes any.
-    """
+    """How many letters, digits, `_` and `-` a name of a call may have, which else gets another one; `None`: any."""
 
     def __init__(
         self, messages: tuple[msg.Message, ...], body: dict[str, Any], *, provider: str, policy: Policy, strip: bool

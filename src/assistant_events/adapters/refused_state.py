@@ -40,8 +40,8 @@ def refused_at(messages: Sequence[msg.Message], target: Origin, policy: Policy) 
         place
         for place, message in enumerate(messages)
         if isinstance(message, msg.AssistantMessage)
-        and policy.relation(message.origin, target) is not Relation.OTHER_PROVIDER
         and refuses_state(message)
+        and policy.relation(message.origin, target) is not Relation.OTHER_PROVIDER
     ]
     return max(refused, default=0)
 
