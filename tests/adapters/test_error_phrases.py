@@ -619,6 +619,24 @@ HARMLESS = {
         ),
         "invalid-request",
     ),
+    "an input that vLLM quotes": (
+        (
+            "openai-chat",
+            400,
+            "[{'type': 'extra_forbidden', 'msg': 'No', 'input': 'Why are there too many requests?'}]",
+            {"type": "BadRequestError", "code": 400},
+        ),
+        "invalid-request",
+    ),
+    "an input that pydantic quotes": (
+        (
+            "openai-chat",
+            400,
+            "1 validation error for Text\n0\n  No [type=list_type, input_value='The context window', input_type=str]",
+            {"type": "BadRequestError", "code": 400},
+        ),
+        "invalid-request",
+    ),
     "requests without money": (
         ("openai-chat", 429, "Too many requests for your current quota.", {"code": "insufficient_quota"}),
         "quota",
@@ -629,7 +647,8 @@ HARMLESS = {
 @pytest.mark.parametrize(("sent", "kind"), HARMLESS.values(), ids=HARMLESS)
 def test_messages_with_the_words_of_another_error(sent, kind):
     """
-    A limit of names, images or answers is not that of the context, and a quota is not a limit of requests.
+    A limit of names, images or answers is not that of the context, a quota is not a limit of requests, and what is
+    quoted of a request is of neither.
     """
     name, status, message, fields = sent
     error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": message, **fields}}).encode())

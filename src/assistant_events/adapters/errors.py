@@ -45,6 +45,9 @@ _TEXT_LIMIT: Final = 500
 _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 """The first event of a stream, in place of a document: MiMo answers requests for one so (tailcallhq/forgecode#3347)."""
 
+_QUOTED: Final = re.compile("input_value=|['\"]input['\"]:")
+"""In front of a value of the request, in messages of pydantic, which vLLM passes on: no phrase is looked for in it."""
+
 _SPAN: Final = "([0-9]{1,9}(?:[.][0-9]{1,9})?) ?(milliseconds?|seconds?|minutes?|hours?|days?|ms|[smhd])(?![a-z])"
 _DELAY: Final = re.compile(f"(?:try again|retry|resets?) (?:in|after) ((?:{_SPAN}[ ,]*)+)")
 """OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM."""
@@ -128,7 +131,7 @@ class ErrorTable:
         coded = self._kind([stable, *words] if stable else words, number, status)
         # What the server behind OpenRouter, or behind the gateway of Vercel (vercel/ai#18303), has answered.
         passed_on = string(mapping(error, "metadata"), "raw") or string(mapping(error, "value"), "error_message")
-        text = f"{message} {passed_on}".lower()
+        text = " ".join([_QUOTED.split(each.lower())[0] for each in (message, passed_on) if each])
         kind = self._specified(coded, text)
         if kind is ErrorKind.RATE_LIMIT and self.is_used_up is not None and self.is_used_up(error):
             kind = ErrorKind.QUOTA
