@@ -239,8 +239,9 @@ def _once(text: str) -> str:
     As vLLM sends it twice (vllm#51697) and codex-lb three times (its #284), or a gateway again in its own spelling
     (elizaOS/eliza#16973).
     """
-    for found in islice(_NEXT.finditer(text), _TRIED):
-        first, rest = text[: found.start() + 1], text[found.end() - 1 :]
+    ends = [len(text) // times for times in (2, 3) if "}" in text and text[: len(text) // times] * times == text]
+    for end in (*ends, *[found.start() + 1 for found in islice(_NEXT.finditer(text), _TRIED)]):
+        first, rest = text[:end], text[end:]
         value = parse_input(first)[0]
         if value is not None:
             is_repeated = first * (len(text) // len(first)) == text or parse_input(rest)[0] == value
