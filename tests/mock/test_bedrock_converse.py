@@ -468,6 +468,21 @@ def test_formats_of_media(block, inside):
     assert "format' failed to satisfy constraint: Member must satisfy enum value set" in answer.document["message"]
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"document": {"name": "facts", "source": {"text": "Rain"}}},
+        {"video": {"format": "mpg", "source": {"bytes": "eA=="}}},
+        *[{"audio": {"format": form, "source": {"bytes": "eA=="}}} for form in ("m4a", "pcm", "x-aac")],
+    ],
+)
+def test_media_that_are_taken(block):
+    """
+    A document needs no format, and each one of the model of botocore 1.44.5 is taken.
+    """
+    assert 200 == anything(body(user(TEXT, block))).status
+
+
 MIXED = {
     "calls": ([model(TEXT, CALL), user(RESULT)], "messages.1.content: Conversation blocks and tool use blocks cannot"),
     "results": (

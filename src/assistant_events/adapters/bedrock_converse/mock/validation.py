@@ -61,8 +61,16 @@ _STREAMS_NO_CALLS: Final = re.compile("meta.llama-?4|palmyra")
 
 _NO_STREAM: Final = "This model doesn't support tool use in streaming mode."
 _NO_SOURCE: Final = "messages.{}.content.{}.{}.source.type: Field required"
-_MEDIA: Final = {kind: sorted({form for each, form in MEDIA.values() if each == kind}) for kind, _ in MEDIA.values()}
-"""The formats by the kind of media. They are in lower case (NousResearch/hermes-agent#55429, measured)."""
+_MORE: Final = {"audio": "m4a mka mkv mpeg mpga pcm x-aac", "video": "mpg"}
+_MEDIA: Final = {
+    kind: sorted({*_MORE.get(kind, "").split(), *[form for each, form in MEDIA.values() if each == kind]})
+    for kind, _ in MEDIA.values()
+}
+"""
+The formats by the kind of media: those of botocore 1.44.5, where a document needs none.
+
+They are in lower case (NousResearch/hermes-agent#55429, measured).
+"""
 
 _DOCUMENT_NAME: Final = re.compile(r"(?!.*\s\s)[a-zA-Z0-9\s_()\[\]-]{1,200}", re.ASCII | re.DOTALL)
 """With an underscore, which its message does not name (vercel/ai#20366, measured)."""
@@ -185,7 +193,7 @@ def _check_media(where: str, content: Fields) -> None:
     """Check the formats of media, and the names of documents."""
     for kind in [each for each in _MEDIA if each in content]:
         form, name = [mapping(content, kind).get(key) for key in ("format", "name")]
-        if form not in _MEDIA[kind]:
+        if form not in _MEDIA[kind] and (kind, form) != ("document", None):
             raise _constraint(f"{where}.{kind}.format", form, f"satisfy enum value set: [{', '.join(_MEDIA[kind])}]")
         if kind == "document" and not _DOCUMENT_NAME.fullmatch(name if isinstance(name, str) else ""):
             raise _rejected(_BAD_NAME)
