@@ -436,6 +436,17 @@ def test_reasoning_for_opencode():
     assert {"role": "assistant", "reasoning_content": "Hm", "content": "Yes."} == found
 
 
+def test_details_of_a_reasoning_for_opencode():
+    """
+    OpenRouter behind it sends details (opencode#43712); the field of the text had a blank for them alone.
+    """
+    details = [piece("text", text="Let me see"), piece("encrypted", data="E0", id="t0")]
+    [found], drops = sent(answer(D(reasoning="Let me see", reasoning_details=details), T("Yes.")), provider="opencode")
+
+    assert {"role": "assistant", "reasoning_content": "Let me see", "content": "Yes."} == found
+    assert [(0, "unplaced")] == drops
+
+
 def test_reasoning_for_cerebras():
     """
     It returns in the field of this server, whatever field it came in: it refuses the other one.
@@ -944,7 +955,7 @@ UNPLACED = {
     "blocks": (
         "deepseek",
         [R("Hm"), D(thinking_blocks=[{"type": "thinking", "thinking": "Hm", "signature": "EqQB"}])],
-        {},
+        {"reasoning_content": "Hm"},
     ),
 }
 

@@ -47,7 +47,9 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
     # Any: plain JSON.
     state = thaw(part.state)
     field = state.pop("field", None)
-    if taken and field not in taken and isinstance(part, msg.ReasoningPart) and "detail" not in state:
+    array = DETAILS[1] if field == DETAILS[1] else DETAILS[0]
+    is_detail = "detail" in state and (not taken or array in taken)
+    if taken and field not in taken and isinstance(part, msg.ReasoningPart) and not is_detail:
         field = taken[0]
     match part:
         case msg.TextPart():
@@ -63,9 +65,7 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
                 usual = DETAIL_TEXTS.get(string(state["detail"], "type") or "", "text")
                 own = next((name for name in DETAIL_TEXTS.values() if name in state["detail"]), usual)
                 details.insert(0, state["detail"] | ({own: part.text} if part.text or own == "thinking" else {}))
-            named = field if field in REASONING else REASONING[0]
-            text = {named: part.text} if part.text and "detail" not in state else {}
-            array = DETAILS[1] if field == DETAILS[1] else DETAILS[0]
+            text = {field if field in REASONING else REASONING[0]: part.text} if part.text and not is_detail else {}
             return {**text, **({array: details} if details else {})}
         case msg.ToolPart() if part.provider_executed:
             return {"executed_tools": [_write_executed(part)]}
