@@ -4,10 +4,12 @@ Requests after an error with which a service refuses state that it has issued: w
 
 import json
 
+import attrs
 import pytest
 
 from assistant_events import Origin, fold
 from assistant_events.adapters import load_dialect
+from assistant_events.adapters.asked_again import ASKED_AGAIN
 from assistant_events.history import DropReason
 from assistant_events.testing import Call, answer, prompt
 from assistant_events.values import ErrorInfo
@@ -156,3 +158,21 @@ def test_a_call_of_the_turn_whose_signature_was_refused():
     assert SEALED not in again
     assert "functionCall" not in again
     assert "sunny" in again
+
+
+@pytest.mark.parametrize("name", ["Messages", "Converse"])
+def test_a_paused_answer_whose_state_was_refused(name):
+    """
+    Without its state it would be the beginning of the next answer, which Claude refuses: it is asked for again.
+
+    Nothing of it is missing once more is behind it.
+    """
+    dialect, provider, state, error = REFUSED[name]
+    model, before, failed, after = conversation(name, dialect, provider, state, error)
+    paused = [attrs.evolve(each, finish_reason="pause") if each.type == "step.ended" else each for each in before]
+    again, drops = written(name, dialect, provider, model, paused, failed[1:])
+    stripped, _ = written(name, dialect, provider, model, paused, strip=True)
+    later, _ = written(name, dialect, provider, model, paused, failed[1:], after)
+
+    assert [False, False, True] == ["Hello" in each for each in (again, stripped, later)]
+    assert ("a1", 1, ASKED_AGAIN) in {(drop.message_id, drop.part, drop.reason) for drop in drops}

@@ -71,12 +71,20 @@ class AskAgainEncoder(EncoderBase):
         """
         Return whether an answer has no end, and nothing of the user is behind it.
 
-        It was cut, or paused by a service that is not asked, which alone can continue it.
+        It was cut, or paused by a service that is not asked, which alone can continue it, or is last without its state.
         """
         origin, target = message.origin, self.target
         is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
-        is_left = message.finish_reason is FinishReason.PAUSE and is_elsewhere
+        is_paused = message.finish_reason is FinishReason.PAUSE
+        is_left = is_paused and (is_elsewhere or (message.id in self._bare and self._is_last(message)))
         return (is_left or message.status is not msg.MessageStatus.COMPLETED) and self.is_continued(message, parts)
+
+    def _is_last(self, message: msg.AssistantMessage) -> bool:
+        """Return whether nothing is behind an answer but answers that failed."""
+        behind = takewhile(lambda each: each.id != message.id, reversed(self.messages))
+        return all(
+            isinstance(each, msg.AssistantMessage) and each.status is msg.MessageStatus.FAILED for each in behind
+        )
 
     def is_continued(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
         """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
