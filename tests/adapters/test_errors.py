@@ -146,6 +146,8 @@ DELAYS = {
     "No deployments available for selected model, Try again in 5 seconds.": 5.0,
     "Your limit will reset in 1 hour, 35 minutes": 5700.0,
     "Monthly usage limit reached. Resets in 16 days. To continue, enable usage from your balance": 1382400.0,
+    "Please try again in 2 hours and 5 mins.": 7500.0,
+    "Please try again in 999999999 days.": None,
     "Please try again in some minutes.": None,
     "Please retry after 2026-01-01.": None,
     "Please try again in 9 models": None,

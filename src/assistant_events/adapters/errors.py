@@ -48,8 +48,9 @@ _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 _QUOTED: Final = re.compile("input_value=|['\"]input['\"]:")
 """In front of a value of the request, in messages of pydantic, which vLLM passes on: no phrase is looked for in it."""
 
-_SPAN: Final = "([0-9]{1,9}(?:[.][0-9]{1,9})?) ?(milliseconds?|seconds?|minutes?|hours?|days?|ms|[smhd])(?![a-z])"
-_DELAY: Final = re.compile(f"(?:try again|retry|resets?) (?:in|after) ((?:{_SPAN}[ ,]*)+)")
+_UNIT: Final = "milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?|ms|[smhd]"
+_SPAN: Final = f"([0-9]{{1,7}}(?:[.][0-9]{{1,9}})?) ?({_UNIT})(?![a-z])"
+_DELAY: Final = re.compile(f"(?:try again|retry|resets?) (?:in|after) ((?:{_SPAN}[ ,]*(?:and )?)+)")
 """OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM."""
 
 _UNITS: Final = MappingProxyType({"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0})
