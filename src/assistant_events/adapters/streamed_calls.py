@@ -240,7 +240,10 @@ def _once(text: str) -> str:
     (elizaOS/eliza#16973).
     """
     ends = [len(text) // times for times in (2, 3) if "}" in text and text[: len(text) // times] * times == text]
-    for end in (*ends, *[found.start() + 1 for found in islice(_NEXT.finditer(text), _TRIED)]):
+    ends += [found.start() + 1 for found in islice(_NEXT.finditer(text), _TRIED)]
+    if not ends or parse_input(text)[0] is not None:
+        return text  # as nearly always: one object, however many are in its texts
+    for end in ends:
         first, rest = text[:end], text[end:]
         value = parse_input(first)[0]
         if value is not None:
