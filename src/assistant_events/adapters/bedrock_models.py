@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+from assistant_events.adapters.items import BETWEEN
+
 MAY_BE_CLAUDE: Final = re.compile("anthropic|:application-inference-profile/")
 """Names of Claude at Bedrock, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
 
@@ -33,8 +35,6 @@ TAKES_NO_STATUS: Final = re.compile("writer")
 Llama, Mistral and Cohere take one (langchain-ai/langchain-aws#146, measured).
 """
 
-_BETWEEN: Final = "I have the results."
-
 
 def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return messages in which results are in messages of their own, with a text of the model behind them."""
@@ -44,7 +44,7 @@ def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         results = [block for block in message["content"] if "toolResult" in block]
         others = [block for block in message["content"] if "toolResult" not in block]
         if results and others and message["role"] == "user":
-            answer = {"role": "assistant", "content": [{"text": _BETWEEN}]}
+            answer = {"role": "assistant", "content": [{"text": BETWEEN}]}
             apart += [{**message, "content": results}, answer, {**message, "content": others}]
         else:
             apart.append(message)

@@ -8,7 +8,7 @@ without a number are items by themselves and follow the part before them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.json_fields import Fields, integer, string
@@ -249,13 +249,17 @@ def joined_prompts(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return joined
 
 
-def bridged(items: Iterable[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return messages, with a *text* of the assistant between a result and one of the user."""
+BETWEEN: Final = "I have the results."
+"""The text of an answer between results and a message of the user, where a server refuses to have one behind them."""
+
+
+def bridged(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages, with `BETWEEN` of the assistant between a result and one of the user."""
     # Any: plain JSON.
     sent: list[dict[str, Any]] = []
     for item in items:
         if sent and (sent[-1]["role"], item["role"]) == ("tool", "user"):
-            sent.append({"role": "assistant", "content": text})
+            sent.append({"role": "assistant", "content": BETWEEN})
         sent.append(item)
     return sent
 
@@ -307,6 +311,7 @@ def results_behind(items: list[dict[str, Any]], field: str, call: str, result: s
 
 
 __all__ = [
+    "BETWEEN",
     "BlockKind",
     "ItemParts",
     "begins_item",

@@ -8,8 +8,10 @@ import json
 import pytest
 
 from assistant_events import ErrorKind, FinishReason, Usage, fold
+from assistant_events.adapters import streamed_calls
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
 from assistant_events.messages import MessageStatus, PartStatus, UserMessage
+from assistant_events.recorder.calls import parse_input
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
 from .notation import (
@@ -441,6 +443,18 @@ def test_an_input_that_comes_again(pieces, once):
     [found] = message(answer(J("", id="c", name="f"), *map(J, pieces), finish_reason="tool_calls")).tool_calls
 
     assert (once, json.loads(once)) == (found.raw_input, found.arguments)
+
+
+def test_a_large_input_is_not_parsed_for_each_brace(monkeypatch):
+    """
+    However many places in its texts look like the begin of another object: once to see that it is whole.
+    """
+    parsed = []
+    monkeypatch.setattr(streamed_calls, "parse_input", lambda text: (parsed.append(len(text)), parse_input(text))[1])
+    whole = json.dumps({"code": "}{" * 1000})
+    [found] = message(answer(J(whole, id="c", name="f"), finish_reason="tool_calls")).tool_calls
+
+    assert (whole, [len(whole)]) == (found.raw_input, parsed)
 
 
 def test_an_input_that_comes_three_times_in_a_document():

@@ -88,7 +88,7 @@ PROFILES: Final = by_word(
         Profile(
             fields=("thinking",),
             fit_call_id=nine_characters,
-            arranged=partial(bridged, text="I have the results."),
+            arranged=bridged,
             longest_name=64,
             refuses_options=True,
         ): "mistral",
