@@ -173,6 +173,42 @@ def test_ctrl_c_while_a_request_is_made():
         assert ended.wait(10)
 
 
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_ctrl_c_before_the_wait_for_a_request(monkeypatch, has_begun):
+    """
+    So it is where the key is pressed before there is anything to wait for, whether the request has begun or not.
+    """
+    begun, ended, gate = Event(), Event(), Event()
+
+    class Silent(Provider):
+        async def answer(self, request):
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+
+    submit = asyncio.run_coroutine_threadsafe
+
+    def interrupted(coroutine, loop):
+        if not has_begun:
+            loop.call_soon_threadsafe(gate.wait)
+        submit(coroutine, loop)
+        if has_begun:
+            begun.wait()
+        raise KeyboardInterrupt
+
+    with SyncGeminiInteractions("secret-key", http=Silent().http) as client:
+        with monkeypatch.context() as patched:
+            patched.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                client.status("v1")
+        gate.set()
+        assert has_begun is ended.wait(10 if has_begun else 0)
+
+    assert has_begun is begun.is_set()
+
+
 def test_recover_and_wait():
     """
     The document is fetched until the run has ended, as by the asynchronous client.

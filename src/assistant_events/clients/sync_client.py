@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from threading import Event as ThreadEvent
 from threading import Lock, Thread
 from typing import Any, ClassVar, Final, Self, TypeVar, final
 
@@ -37,17 +39,32 @@ class _Background:
         self._closed = False
 
     def wait(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        """Return the result of *work*, run in the loop. An exception in the waiting thread cancels it."""
+        """
+        Return the result of *work*, run in the loop. An exception in the waiting thread cancels it.
+
+        It may come at any time, as Ctrl-C does: also before there is a future to cancel.
+        """
+        begun: list[asyncio.Task[Any] | None] = []
+        given_up = ThreadEvent()
 
         async def awaited() -> _T:
+            begun.append(asyncio.current_task())
+            if given_up.is_set():
+                raise asyncio.CancelledError
             return await work()
 
+        def cancel() -> None:
+            for task in begun:
+                if task is not None:
+                    task.cancel()
+
         loop = self._started()
-        future = asyncio.run_coroutine_threadsafe(awaited(), loop)
         try:
-            return future.result()
+            return asyncio.run_coroutine_threadsafe(awaited(), loop).result()
         except BaseException:
-            future.cancel()
+            given_up.set()
+            with suppress(RuntimeError):  # the client was closed meanwhile
+                loop.call_soon_threadsafe(cancel)
             raise
 
     def call(self, work: Callable[[], _T]) -> _T:
