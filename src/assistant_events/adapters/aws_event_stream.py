@@ -18,7 +18,7 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, TypeAlias
 
-from assistant_events.adapters.framing import MAX_FRAME_BYTES, Framing, payload_bytes
+from assistant_events.adapters.framing import LF, MAX_FRAME_BYTES, Framing, payload_bytes
 from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, string
 from assistant_events.errors import JsonError
 from assistant_events.values import read_json, write_json
@@ -119,7 +119,7 @@ class AwsEventStream(Framing):
             return alone
         written: list[bytes] = []
         for before, run in self._runs(data):
-            if b"\n" in b"".join(run):
+            if LF in b"".join(run):
                 # Between the values of a JSON document both are spaces, and inside of strings both are errors.
                 run = [payload.replace(b"\n", b"\r") for payload in run]
             after = b"}\n" if before else b"\n"

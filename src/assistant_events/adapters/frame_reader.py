@@ -286,7 +286,7 @@ class FrameReader(ABC):
         framing, sink = self._text_framing, self._sink
         separator = framing.separator if self.fast else b""
         # To find one byte takes a hundredth of the time.
-        if not separator or separator[-1] not in data or separator not in data:
+        if not separator or separator[-1] not in data or data.find(separator) < 0:
             self.on_payloads(framing.feed(data))
             return
         if not framing.idle and self._fast_path is not None:

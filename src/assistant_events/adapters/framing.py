@@ -27,6 +27,9 @@ most a few times that.
 
 DONE: Final = b"[DONE]"
 
+LF, CR = b"\n\r"
+"""As numbers: to look for bytes in bytes, Python first raises and drops an error, since they are not a number."""
+
 _SETTLE_AT = 1 << 16
 """Length of an incomplete frame from which on the lines that are not part of a frame are removed from the buffer."""
 
@@ -194,9 +197,9 @@ class Sse(Framing):
         if found is None:
             return None
         block, payload = found.group(0, 1)
-        if b"\r" in block:
+        if CR in block:
             block = block.replace(b"\r\n", b"\n")
-            if b"\r" in block or self.separator == b"\n\n":
+            if CR in block or self.separator == b"\n\n":
                 return None  # other line ends than those of the separator
         self._block, self._payloads, self._names = block, [payload], None
         return payload, found.end()
@@ -207,7 +210,7 @@ class Sse(Framing):
             return []
         if not self._begun:
             data = self._without_mark(data)
-        if self._skip_lf or b"\r" in data:
+        if self._skip_lf or CR in data:
             data = self._with_lf(data)
         payloads = self._blocks(data)
         self.idle = self._begun and not self._skip_lf and not self._pending and not self.too_long
@@ -221,11 +224,11 @@ class Sse(Framing):
         if not pending and data[-2:] == b"\n\n":
             return self._split(data)
         # To find one byte takes a hundredth of the time.
-        has_end = b"\n" in data and b"\n\n" in data
-        if not has_end and not (pending and data[0] == 10 and self._ends_line):
+        has_end = LF in data and data.find(b"\n\n") >= 0
+        if not has_end and not (pending and data[0] == LF and self._ends_line):
             pending.append(data)
             self._held += len(data)
-            self._ends_line = data[-1] == 10
+            self._ends_line = data[-1] == LF
             if self._held > self._settle_at:
                 self._settle()
             return []
@@ -331,7 +334,7 @@ class Sse(Framing):
             data = data.removeprefix(b"\n")
             self._skip_lf = False
         if data:
-            self._skip_lf = data[-1] == 13
+            self._skip_lf = data[-1] == CR
         if b"\r\n\r\n" in data:
             self.separator = b"\r\n\r\n"
             self._usual = _USUAL[self.separator]
@@ -449,7 +452,7 @@ class JsonLines(Framing):
         """Feed bytes and return the lines that are complete."""
         if self.too_long:
             return []
-        if b"\n" not in data:
+        if LF not in data:
             if data:
                 self._pending.append(data)
                 self._held += len(data)
