@@ -48,6 +48,13 @@ Gateways pass on what Claude refuses: Copilot (openclaw/openclaw#31329, microsof
 """
 
 
+NO_ADDRESSES: Final = frozenset({"bedrock", "vertex"})
+"""
+Providers where Claude reads no address of the web, and no stored file: “URL sources are not supported” (Vertex:
+anthropic-sdk-typescript#1038, litellm#18430), and Bedrock (genkit#5813, vercel/ai).
+"""
+
+
 def data_of(redacted: str) -> str:
     """
     Return the `data` of a redacted thought that Converse has sent as `redactedContent`: the text of its bytes.
@@ -261,6 +268,7 @@ def _is_text_block(block: Item) -> bool:
 __all__ = [
     "ENDS_WITH_THOUGHT",
     "JOINS_THOUGHTS",
+    "NO_ADDRESSES",
     "PLATFORMS",
     "ClaudeEncoder",
     "data_of",

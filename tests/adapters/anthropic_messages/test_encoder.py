@@ -880,6 +880,24 @@ def test_content_that_has_no_block(content):
     assert [(None, "unsupported")] == drops
 
 
+@pytest.mark.parametrize("provider", ["bedrock", "vertex"])
+@pytest.mark.parametrize("uri", ["https://u", "file_1"])
+def test_addresses_that_a_platform_does_not_read(provider, uri):
+    """
+    “URL sources are not supported”: an address is reported, also in a result, and bytes are sent.
+    """
+    by_address = MediaContent(media_type="image/png", uri=uri)
+    asked = UserMessage(id="u1", content=(by_address, MediaContent(media_type="image/png", data=b"x")))
+    called = message(answer(*tool(0), stop_reason="tool_use"), provider=provider)
+    used = attrs.evolve(called, parts=[attrs.evolve(called.parts[0], status="success", output=(by_address,))])
+    request = DIALECT.encoder([asked, used], {"model": MODEL, "tools": [{"name": "f"}]}, provider=provider)
+
+    assert '"url"' not in json.dumps(request.body)
+    assert '"file"' not in json.dumps(request.body)
+    assert "eA==" == request.body["messages"][0]["content"][-1]["source"]["data"]
+    assert ["unsupported"] * 2 == [str(drop.reason) for drop in request.drops]
+
+
 @pytest.mark.parametrize(("blank", "reason"), [(" \n", "unsupported"), ("", "empty")])
 def test_a_blank_prompt(blank, reason):
     """

@@ -16,7 +16,7 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import ClaudeEncoder, has_undeclared, leave_refused
+from assistant_events.adapters.claude import NO_ADDRESSES, ClaudeEncoder, has_undeclared, leave_refused
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import is_blank, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -71,8 +71,9 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
     # -- messages and blocks
 
     def media_block(self, media: MediaContent) -> Item | None:
-        """Return an image or a document."""
-        return media_block(media)
+        """Return an image or a document; none by its address where the platform reads none."""
+        is_unread = media.data is None and self.target.provider in NO_ADDRESSES
+        return None if is_unread else media_block(media)
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
