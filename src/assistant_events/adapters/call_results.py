@@ -11,7 +11,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, base64_bytes, mappings, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, is_object, mappings, string
 from assistant_events.history import DropReason
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values.content import ContentInput
@@ -83,6 +83,21 @@ def _fault(call: msg.ToolPart) -> str:
         return ""
     fault = "" if call.error is None else call.error.message or str(call.error.kind)
     return f"The call was not run: {fault}" if call.input is None else fault
+
+
+def given_input(value: object) -> tuple[str, Fields | None]:
+    """
+    Return the input with which a call begins: a text that is parsed at its end, or the object that it is or holds.
+
+    Another value is its JSON text, for which the call fails: GLM writes an array (zai-coding-plugins#14). An empty one
+    is none.
+    """
+    if isinstance(value, str):
+        found = parse_input(value)[0]
+        return "" if found is not None else value, found or None
+    if is_object(value) or not value:
+        return "", value if is_object(value) and value else None
+    return v.write_json(value).decode(), None
 
 
 def streamed_input(text: str, field: str = "") -> dict[str, str] | None:
@@ -168,6 +183,7 @@ __all__ = [
     "CALL_FAILED",
     "NO_ANSWER",
     "fields_in",
+    "given_input",
     "has_json",
     "in_words",
     "input_text",

@@ -177,13 +177,16 @@ INPUTS = {
     "JSON before deltas": ("{}", ['{"a":1}'], '{"a":1}', "called"),
     "nothing": ("", [], "{}", "called"),
     "no JSON": ("a=1", [], "a=1", "failed"),
+    "an array": ([{"a": 1}], [], '[{"a":1}]', "failed"),
+    "an array before deltas": ([], ['{"a":1}'], '{"a":1}', "called"),
+    "a number": (1, [], "1", "failed"),
 }
 
 
 @pytest.mark.parametrize(("start", "deltas", "raw", "status"), INPUTS.values(), ids=INPUTS)
-def test_an_input_that_is_a_text(start, deltas, raw, status):
+def test_an_input_that_is_no_object(start, deltas, raw, status):
     """
-    Transcoders write the input of the start as text.
+    Transcoders write the input of the start as text, and models behind them an array, with which nothing is run.
     """
     body = answer(B(0, "tool_use", id="t", name="f", input=start), *[J(0, delta) for delta in deltas], X(0))
     [called] = message(body).tool_calls

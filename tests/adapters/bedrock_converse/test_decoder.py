@@ -547,6 +547,18 @@ def test_a_delta_of_another_kind_behind_an_empty_one(empty):
     assert ("", [{"hologram": {"beam": 1}}]) == (part.text, thaw(part.state["deltas"]))
 
 
+def test_an_input_that_is_an_array():
+    """
+    A call without an object fails with what came, also in a document: nothing is run.
+    """
+    call = {"toolUseId": "t", "name": "f", "input": [{"a": 1}]}
+    document = {"output": {"message": {"content": [{"toolUse": call}]}}, "stopReason": "tool_use"}
+
+    for body in (document, answer(B(0, toolUse=call), X(0))):
+        [called] = message(body).tool_calls
+        assert ("failed", '[{"a":1}]') == (called.status, called.raw_input)
+
+
 def test_an_input_that_is_an_object():
     """
     An input that is not a text is the object of the call.

@@ -18,12 +18,11 @@ import attrs
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.aws_chunks import unwrapped
 from assistant_events.adapters.base import DecoderBase, StepFacts
-from assistant_events.adapters.call_results import read_output
+from assistant_events.adapters.call_results import given_input, read_output
 from assistant_events.adapters.errors import SPLICED
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
-from assistant_events.recorder.calls import parse_input
 from assistant_events.values import ErrorInfo, FinishReason, Usage
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
@@ -209,19 +208,18 @@ class AnthropicMessagesDecoder(DecoderBase):
                 if state:
                     self.recorder.keep(block, state, cited)
             case "call":
-                name, text = string(fields, "name"), string(fields, "input") or ""
+                name, (text, given) = string(fields, "name"), given_input(fields.get("input"))
                 if name:  # a call without one is kept raw, and so is its result
                     self._calls.add(call_id or "")
                     self._replaceable += [block] if kind == "tool_use" else []
-                given = parse_input(text)[0] if text else mapping(fields, "input")
                 self.recorder.tool_input(
                     call_id,
                     name,
-                    text if given is None else "",
+                    text,
                     key=block,
                     provider_executed=kind != "tool_use",
                     state=state if kind == "tool_use" else {"type": kind, **state},
-                    input=given or None,
+                    input=given,
                 )
             case "result" if self._on_result(block, fields, state):
                 pass

@@ -22,6 +22,7 @@ from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import block_events
+from assistant_events.adapters.call_results import given_input
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import (
     Fields,
@@ -192,7 +193,7 @@ class BedrockConverseDecoder(DecoderBase):
             name = string(fields, "name")
             if name and is_hosted:  # a call without a name is kept raw, and so is its result
                 self._calls.add(call_id or "")
-            text, given = string(fields, "input") or "", mapping(fields, "input") or None  # of gateways
+            text, given = given_input(fields.get("input"))  # of gateways
             state = _state(fields)
             self.recorder.tool_input(
                 call_id, name, text, key=block, provider_executed=is_hosted, state=state, input=given
