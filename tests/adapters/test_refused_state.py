@@ -23,6 +23,14 @@ OPENAI = {
 ZEN = "Upstream request failed: [invalid_request_error] reasoning `encrypted_content` was not issued to this caller"
 XAI = "Could not decrypt the provided encrypted_content. Ensure the value is the unmodified encrypted_content."
 BEDROCK = "The model returned the following errors: messages.39.content.0: Invalid signature in thinking block"
+MODIFIED = (
+    "messages.9.content.15: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be "
+    "modified. These blocks must remain as they were in the original response."
+)
+PARAMETERS = (
+    "messages.31.content.1: When providing `thinking` or `redacted_thinking` blocks, the blocks must match the "
+    "parameters during the original request."
+)
 RAW = '{"error": {"code": 400, "message": "Corrupted thought signature.", "status": "INVALID_ARGUMENT"}}'
 
 REFUSED = {
@@ -51,6 +59,30 @@ REFUSED = {
         {"signature": SEALED, "i": 0},
         {"message": "messages.1.content.0: Invalid `signature` in `thinking` block"},
     ),
+    "Messages, a redacted thought": (
+        "anthropic-messages",
+        "anthropic",
+        {"data": SEALED, "i": 0},
+        {"message": "messages.23.content.2: Invalid `data` in `redacted_thinking` block"},
+    ),
+    "Messages, blocks that a gateway has modified": (
+        "anthropic-messages",
+        "anthropic",
+        {"signature": SEALED, "i": 0},
+        {"message": MODIFIED},
+    ),
+    "Messages, other parameters": (
+        "anthropic-messages",
+        "anthropic",
+        {"signature": SEALED, "i": 0},
+        {"message": PARAMETERS},
+    ),
+    "Messages, a compaction": (
+        "anthropic-messages",
+        "anthropic",
+        {"signature": SEALED, "i": 0},
+        {"message": "No.", "details": {"details": {"error_code": "compaction_signature_invalid"}}},
+    ),
     "Converse": (
         "bedrock-converse",
         "bedrock",
@@ -76,7 +108,7 @@ def conversation(name, dialect, provider, state, error):
     """
     Return the events of a turn with a sealed thought, one that was refused, and one behind it.
     """
-    model = "claude-opus-4-6" if name in ("Messages", "Converse") else "gemini-3-pro"
+    model = "claude-opus-4-6" if dialect in ("anthropic-messages", "bedrock-converse") else "gemini-3-pro"
     origin = Origin(provider=provider, model=model, dialect=dialect)
     keys = {"reasoning": "Hm.", "reasoning_state": state, "origin": origin}
     text_state = {"i": 1, "item_id": "msg_1"} if dialect == "openai-responses" else {"i": 1} if "i" in state else {}

@@ -332,7 +332,8 @@ class EncoderBase(ABC):
     def last_state(self, key: str) -> str | None:
         """Return the last text under *key* in the state of a completed answer, also of one before a compaction."""
         answers = [each for each in self._recorded if isinstance(each, msg.AssistantMessage) and _is_completed(each)]
-        own = [each for each in answers if not self.strip and self._policy.keeps_step(each.origin, self.target)]
+        sent = [each for each in answers if each.id not in self._bare]
+        own = [each for each in sent if self._policy.keeps_step(each.origin, self.target)]
         return next((found for each in reversed(own) if (found := string(each.state, key))), None)
 
     # -- modes

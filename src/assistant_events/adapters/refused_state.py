@@ -15,6 +15,10 @@ REFUSALS: Final = re.compile(
     r"|encrypted_content`? was not issued to this caller"  # OpenCode Zen (can1357/oh-my-pi#11928)
     r"|could not decrypt the provided encrypted_content|could not decode the compaction blob"  # xAI (sub2api#4535)
     r"|invalid `?signature`? in `?thinking`? block"  # Claude, Bedrock (openclaw/openclaw#88020)
+    r"|invalid [`']?data[`']? in [`']?redacted_thinking"  # claude-code#56708, microsoft/vscode#320196
+    r"|blocks in the latest assistant message cannot be modified"  # claude-code#63357: in every later request
+    r"|blocks must match the parameters during the original request"  # claude-code#2746
+    r"|compaction_(?:signature_invalid|content_mismatch|tool_changes_mismatch)"  # anthropic 2.14, codes in details
     r"|corrupted thought signature|thought signature is not valid",  # Gemini (gemini-cli#13467, 9router#301)
     re.IGNORECASE,
 )

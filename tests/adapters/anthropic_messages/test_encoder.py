@@ -1384,6 +1384,18 @@ def test_a_result_before_the_answer_that_continues_a_pause():
     ]
 
 
+def test_a_container_before_state_that_was_refused():
+    """
+    Another account does not have it, and the drop of the step is that of its container.
+    """
+    used = message(SAMPLES["container"])
+    refused = another(stream(M(), E("invalid_request_error", "Invalid `data` in `redacted_thinking` block")))
+    request = DIALECT.encoder([USER, used, AND, refused, AND], {"model": MODEL, "max_tokens": 9})
+
+    assert "container" not in request.body
+    assert ("a1", None, "stripped") in [(drop.message_id, drop.part, str(drop.reason)) for drop in request.drops]
+
+
 def test_the_container_of_a_failed_answer():
     """
     It may be the reason for the failure.
