@@ -673,6 +673,32 @@ LIMITS = {
 }
 
 
+REASONS = {
+    "organization_on_hold": ("auth", None),
+    "claude_code_key_creator_not_member": ("auth", None),
+    "request_body_timeout": ("timeout", True),
+}
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_reasons_of_a_wrong_request(code):
+    """
+    The type and the status are those of a wrong request; only the code has the reason (anthropic 2.14).
+    """
+    document = E("invalid_request_error", "No.")
+    document["error"]["details"] = {"error_code": code}
+    error = DIALECT.http_error(400, {}, json.dumps(document).encode())
+
+    assert REASONS[code] == (error.kind, error.retryable)
+
+
+def test_a_guardrail_of_a_gateway():
+    """
+    LiteLLM ends a stream with an error of its own; nothing is wrong with the request.
+    """
+    assert "content-filter" == message(stream(M(), E("guardrail_error", "Violated guardrail policy"))).error.kind
+
+
 @pytest.mark.parametrize("code", LIMITS)
 def test_limits_of_spending(code):
     """
