@@ -52,7 +52,8 @@ def error_in(event: Fields) -> Fields | None:
         return error_of_document(event)
     for name, fields in event.items():
         if name.endswith("Exception") and fields is not None:
-            return {**{key: value for key, value in mapping(event, name).items() if key != "p"}, "code": name}
+            found = {key: value for key, value in mapping(event, name).items() if key != "p" and value is not None}
+            return {"message": found.get("originalMessage"), **found, "code": name}  # of the model, where AWS adds none
         if name == "error" and is_object(fields) and "type" not in fields and string(fields, "code"):
             return fields
     return None

@@ -547,6 +547,16 @@ def test_a_delta_of_another_kind_behind_an_empty_one(empty):
     assert ("", [{"hologram": {"beam": 1}}]) == (part.text, thaw(part.state["deltas"]))
 
 
+def test_the_words_of_a_model_that_failed():
+    """
+    Where AWS adds none of its own they are the message (anomalyco/opencode#38712).
+    """
+    exception = {"originalStatusCode": 500, "originalMessage": "It broke."}
+    error = message(stream(M, E("modelStreamErrorException", None, **exception))).error
+
+    assert ("It broke.", True) == (error.message, error.retryable)
+
+
 def test_an_input_that_is_an_array():
     """
     A call without an object fails with what came, also in a document: nothing is run.

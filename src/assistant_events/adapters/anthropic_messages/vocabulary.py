@@ -43,7 +43,8 @@ ERRORS: Final = ErrorTable(
     codes=by_word(
         {
             ErrorKind.INVALID_REQUEST: "invalid_request_error request_too_large conflict_error",
-            ErrorKind.AUTH: "authentication_error permission_error organization_on_hold claude_code_key_creator_not_member",
+            ErrorKind.AUTH: "authentication_error permission_error organization_on_hold "
+            "claude_code_key_creator_not_member",
             ErrorKind.QUOTA: "billing_error enforced_spend_limit_reached contract_spend_limit_reached",
             ErrorKind.NOT_FOUND: "not_found_error",
             ErrorKind.TIMEOUT: "timeout_error request_body_timeout",
