@@ -10,6 +10,7 @@ import pytest
 from assistant_events import OpaquePart, ReasoningPart, TextPart, ToolPart, UserMessage, fold
 from assistant_events.adapters import AwsChunkStream, JsonLines, load_dialect
 from assistant_events.adapters.bedrock_converse import dialect, read_exception
+from assistant_events.adapters.claude import JOINS_THOUGHTS
 from assistant_events.values import ErrorInfo, thaw
 
 from .notation import (
@@ -341,6 +342,32 @@ def test_c13_empty_deltas():
 
     assert [("text", "Hi")] == parts(body)
     assert 1 == types(events(body)).count("text.delta")
+
+
+def test_an_empty_text_between_two_thoughts():
+    """
+    Claude refuses them next to each other, so the place of the text is kept (vercel/ai#14070).
+    """
+    thoughts = [(H(at, "Hm."), G(at, f"EpwC{at}"), X(at)) for at in (0, 2)]
+    stream_of_both = answer(*thoughts[0], T(1, ""), X(1), *thoughts[1], *text(3, "So."))
+    content = [
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "EpwC0"}}},
+        {"text": ""},
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "EpwC2"}}},
+        {"text": "So."},
+    ]
+    document = {"output": {"message": {"content": content}}, "stopReason": "end_turn"}
+
+    for body in (stream_of_both, document):
+        found = message(body, request=REQUEST)
+        prompts = [UserMessage(id=each, content="Hi") for each in ("u1", "u2")]
+        request = DIALECT.encoder([prompts[0], found, prompts[1]], REQUEST)
+        sent = request.body["messages"][1]["content"]
+        assert [("text", "")] == [(part.type, part.text) for part in found.parts if part.type == "text"][:1]
+        assert ["EpwC2"] == [
+            block["reasoningContent"]["reasoningText"]["signature"] for block in sent if "reasoningContent" in block
+        ]
+        assert [JOINS_THOUGHTS, "empty"] == [str(drop.reason) for drop in request.drops]
 
 
 def test_c15_reasoning_without_a_signature():

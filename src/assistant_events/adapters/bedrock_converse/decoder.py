@@ -34,15 +34,7 @@ from assistant_events.adapters.json_fields import (
     string,
     without,
 )
-from assistant_events.values import (
-    Content,
-    ErrorInfo,
-    ErrorKind,
-    FinishReason,
-    JsonContent,
-    TextContent,
-    write_json,
-)
+from assistant_events.values import Content, ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, write_json
 
 _DELTA = ("contentBlockDelta", "delta")
 _INPUT = ("toolUse", "input")
@@ -218,9 +210,7 @@ class BedrockConverseDecoder(DecoderBase):
             return
         match delta:
             case {"text": str() as text}:
-                block = self._block(index, "text")
-                self.recorder.text(text, key=block)
-                self._offer(event, ("text",), block)
+                self._on_text(event, index, text)
             case {"reasoningContent": dict() as reasoning}:
                 self._on_reasoning(event, self._block(index, "reasoning"), reasoning)
             case {"toolUse": dict()}:
@@ -249,6 +239,14 @@ class BedrockConverseDecoder(DecoderBase):
         if block is None or block.role not in ("text", "reasoning", "opaque"):
             block = self._open(index, "opaque")
         self.recorder.keep(self._begun(block), {"deltas": [delta]})
+
+    def _on_text(self, event: Fields | None, index: int | None, text: str) -> None:
+        is_behind_thought = self._latest is not None and self._latest.role == "reasoning"
+        block = self._block(index, "text")
+        if not text and is_behind_thought:  # two thoughts that it separates are not to be joined
+            self._begun(block)
+        self.recorder.text(text, key=block)
+        self._offer(event, ("text",), block)
 
     def _on_reasoning(self, event: Fields | None, block: _Block, delta: Fields) -> None:
         text, redacted = string(delta, "text") or "", string(delta, "redactedContent")
