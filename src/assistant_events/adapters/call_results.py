@@ -11,7 +11,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, base64_bytes, is_object, mappings, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, is_object, json_array, mappings, string
 from assistant_events.history import DropReason
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values.content import ContentInput
@@ -168,6 +168,15 @@ def text_of(content: Iterable[v.Content]) -> str:
     return "\n".join([_text(item) for item in content if not isinstance(item, v.MediaContent)])
 
 
+def shell_output(text: str, *, failed: bool) -> list[Any]:
+    """Return the outputs of the commands of a shell: the array that a text is, or the text as that of one command."""
+    # Any: plain JSON.
+    given = json_array(text)
+    if given and all(is_object(each) and "outcome" in each for each in given):
+        return given
+    return [{"stdout": text, "stderr": "", "outcome": {"type": "exit", "exit_code": 1 if failed else 0}}]
+
+
 def fields_in(content: Iterable[v.Content], *names: str) -> dict[str, Any]:
     """Return the fields with these names that the JSON among *content* has."""
     # Any: plain JSON.
@@ -192,6 +201,7 @@ __all__ = [
     "read_output",
     "repairs",
     "result_content",
+    "shell_output",
     "streamed_input",
     "text_of",
     "with_input",

@@ -60,7 +60,7 @@ class EncoderBase(ABC):
     conversation_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the request that the conversation fills alone; the body of the app must not have them."""
 
-    stored_key: ClassVar[str] = ""
+    stored_key: str = ""
     """Key of the state that has the id of a stored answer; empty where the provider stores none."""
 
     stored_field: ClassVar[str] = ""

@@ -41,6 +41,12 @@ FILES: Final = ("file-", "file_")
 _PRIVATE: Final = (*FILES, "gs://", "s3://")
 """Beginnings of addresses that one provider alone reads: files of OpenAI and Anthropic, objects of Google and AWS."""
 
+NO_FILES: Final = frozenset({"huggingface", "llama.cpp", "lmstudio", "ollama", "vllm"})
+"""Servers of the APIs of OpenAI that refuse a request with a file (LibreChat#16234, kilocode#11878, vllm#46562)."""
+
+TEXT_RESULTS: Final = frozenset({"huggingface", "llama.cpp", "lmstudio"})
+"""Those of which the result of a call is a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380)."""
+
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 
@@ -80,6 +86,16 @@ def file_name(media_type: str) -> str:
     return f"file.{extension.removeprefix('.')}"
 
 
+def file_fields(media: MediaContent | MediaPart, provider: str) -> dict[str, str] | None:
+    """Return the fields that APIs of OpenAI have for a file: bytes and name, id, or address; `None` if one has none."""
+    url = media_url(media) or ""
+    if provider in NO_FILES:
+        return None
+    if media.data is not None:
+        return {"filename": file_name(media.media_type), "file_data": url}
+    return {"file_id" if url.startswith(FILES) else "file_url": url}
+
+
 def usual_media(media: MediaContent) -> MediaContent:
     """Return media with their bytes, if the address holds them, and with the usual name of their type."""
     media_type, data = read_data_url(media.uri or "") or (media.media_type, media.data)
@@ -98,8 +114,12 @@ def is_readable(media: MediaContent, own: tuple[str, ...], provider: str) -> boo
 __all__ = [
     "AUDIO",
     "DOCUMENTS",
+    "FILES",
     "IMAGES",
+    "NO_FILES",
+    "TEXT_RESULTS",
     "data_url",
+    "file_fields",
     "file_name",
     "images_in",
     "is_readable",

@@ -10,6 +10,7 @@ import pytest
 from assistant_events import UserMessage, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.items import joined_texts
+from assistant_events.history import DropReason
 from assistant_events.messages import CompactionMessage, Transcript
 from assistant_events.values import JsonContent, MediaContent, TextContent
 from tests.adapters.reading import message_of
@@ -846,7 +847,7 @@ PROMPTS = {
     ),
     "a document": (
         [MediaContent(media_type="application/pdf", data=b"\x00")],
-        [{"type": "file", "file": {"filename": "document.pdf", "file_data": "data:application/pdf;base64,AA=="}}],
+        [{"type": "file", "file": {"filename": "file.pdf", "file_data": "data:application/pdf;base64,AA=="}}],
     ),
 }
 
@@ -1060,3 +1061,14 @@ def test_files_that_openai_stores(provider, media_type, expected):
         each for each in request.body["messages"][0]["content"] if isinstance(each, dict) and each["type"] != "text"
     ]
     assert (expected is None) == bool(request.drops)
+
+
+@pytest.mark.parametrize("provider", ["llama.cpp", "ollama", "vllm"])
+def test_a_file_that_the_server_refuses(provider):
+    """
+    It is left out and reported: the server would refuse this and every later request (LibreChat#16234).
+    """
+    pdf = MediaContent(media_type="application/pdf", data=b"\0")
+    messages, drops = encoded(UserMessage(id="u1", content=[TextContent("Hi"), pdf]), provider=provider)
+
+    assert ([ASKED], [(None, DropReason.UNSUPPORTED)]) == (messages, drops)

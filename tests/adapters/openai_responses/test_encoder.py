@@ -1183,3 +1183,49 @@ def test_items_between_calls_for_deepseek():
         [None, None, "call_1", "call_3", *results],
         ["msg_1", "call_1", "msg_2", "call_3", *results],
     ] == orders
+
+
+@pytest.mark.parametrize("provider", ["huggingface", "llama.cpp", "mistral"])
+def test_a_server_that_keeps_no_answers(provider):
+    """
+    It gets the whole conversation: with the id of the last answer it would refuse the request, or know nothing else.
+    """
+    answer = message(SAMPLES["text"], request={"model": MODEL}, provider=provider)
+    requests = [
+        DIALECT.encoder([USER, found, NEXT], {"model": MODEL}, provider=name)
+        for name, found in ((provider, answer), ("openai", own(SAMPLES["text"])))
+    ]
+
+    assert ["full", "chained"] == [each.mode for each in requests]
+    assert [3, 1] == [len(each.body["input"]) for each in requests]
+    with pytest.raises(LocalProtocolError, match="stores no answers"):
+        DIALECT.encoder([USER, answer, NEXT], {"model": MODEL}, provider=provider, mode="chained")
+
+
+def test_a_message_of_another_model_for_llama_cpp():
+    """
+    It does not know a message without a type (its #26394), nor one of the assistant whose content is a string.
+    """
+    items = [
+        DIALECT.encoder([USER, own(SAMPLES["text"]), NEXT], {"model": MODEL}, provider=name, mode="full").body["input"]
+        for name in ("llama.cpp", "vllm")
+    ]
+    content = [output_text("Hi there.")]
+
+    assert [
+        {"status": "completed", "type": "message", "role": "assistant", "content": content},
+        {"role": "assistant", "content": "Hi there."},
+    ] == [each[1] for each in items]
+
+
+@pytest.mark.parametrize("provider", ["llama.cpp", "ollama", "vllm"])
+def test_a_file_that_the_server_refuses(provider):
+    """
+    It is left out and reported: the server would refuse this and every later request.
+    """
+    pdf, image = (MediaContent(media_type=kind, data=b"\0") for kind in ("application/pdf", "image/png"))
+    asked = UserMessage(id="u1", content=[TextContent("Hi"), pdf, image])
+    found = DIALECT.encoder([asked], {"model": MODEL}, provider=provider)
+
+    assert ["input_text", "input_image"] == [block["type"] for block in found.body["input"][0]["content"]]
+    assert [(None, DropReason.UNSUPPORTED)] == [(drop.part, drop.reason) for drop in found.drops]

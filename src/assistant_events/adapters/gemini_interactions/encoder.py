@@ -45,7 +45,7 @@ class GeminiInteractionsEncoder(EncoderBase):
     marks_failures = True
     own_addresses = ("gs://",)
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_interaction_id", "continuation_token")
-    stored_key: ClassVar[str] = "interaction_id"
+    stored_key = "interaction_id"
     stored_field: ClassVar[str] = "previous_interaction_id"
     placed_state: ClassVar[Mapping[str, frozenset[str]]] = {
         "text": _STEP | {"annotations", "block"},

@@ -18,7 +18,7 @@ from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
-from assistant_events.adapters.media_urls import AUDIO, FILES, media_url
+from assistant_events.adapters.media_urls import AUDIO, FILES, file_fields, media_url
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile
@@ -65,17 +65,15 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, audio or a PDF as a content part."""
-        url, form = media_url(media), AUDIO.get(media.media_type)
-        if media.data is None and (url or "").startswith(FILES):
-            is_taken = media.media_type == "application/pdf" and self.target.provider in ("openai", "azure")
-            return {"type": "file", "file": {"file_id": url}} if is_taken else None
+        url, form = media_url(media) or "", AUDIO.get(media.media_type)
+        is_stored = media.data is None and url.startswith(FILES)
         if media.media_type.startswith("image/"):
-            return {"type": "image_url", "image_url": {"url": url}}
+            return None if is_stored else {"type": "image_url", "image_url": {"url": url}}
         if form is not None and media.data is not None:
             return {"type": "input_audio", "input_audio": {"data": b64encode(media.data).decode(), "format": form}}
-        if media.media_type == "application/pdf" and media.data is not None:
-            return {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
-        return None
+        is_taken = media.data is not None or (is_stored and self.target.provider in ("openai", "azure"))
+        file = file_fields(media, self.target.provider) if is_taken and media.media_type == "application/pdf" else None
+        return None if file is None else {"type": "file", "file": file}
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user: one text as a string."""

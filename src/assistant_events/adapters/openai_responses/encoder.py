@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from assistant_events import messages as msg
+from assistant_events.adapters import linked_items as linked
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.call_results import fields_in, text_of
+from assistant_events.adapters.call_results import fields_in, shell_output, text_of
 from assistant_events.adapters.encoder import EncoderBase, Item
-from assistant_events.adapters.json_fields import is_object, json_array, mapping, mappings, others, string, without
-from assistant_events.adapters.linked_items import calls_last, formless_calls, lost_calls, without_successor
-from assistant_events.adapters.media_urls import FILES, IMAGES, file_name, images_in, media_url
+from assistant_events.adapters.json_fields import json_array, mapping, mappings, others, string, without
+from assistant_events.adapters.media_urls import FILES, IMAGES, TEXT_RESULTS, file_fields, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
-from assistant_events.adapters.openai_responses.policy import POLICY
+from assistant_events.adapters.openai_responses.policy import POLICY, STATELESS
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent, thaw
 
@@ -38,7 +38,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     policy: ClassVar[Policy] = POLICY
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_response_id", "conversation")
     own_addresses = ("file-",)
-    stored_key: ClassVar[str] = "response_id"
+    stored_key = "response_id"
     stored_field: ClassVar[str] = "previous_response_id"
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
@@ -46,8 +46,9 @@ class OpenAIResponsesEncoder(EncoderBase):
     longest_name = 128  # its models make up names that it refuses (openai/codex#9447)
 
     def prepare(self) -> None:
-        """Put media behind results where these are a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380)."""
-        self.media_in_results = () if self.target.provider in ("lmstudio", "llama.cpp") else None
+        """Look at what the server takes."""
+        self.media_in_results = () if self.target.provider in TEXT_RESULTS else None
+        self.stored_key = "" if self.target.provider in STATELESS else self.stored_key
 
     def text_block(self, text: str) -> Item:
         """Return a text as a content block."""
@@ -56,14 +57,11 @@ class OpenAIResponsesEncoder(EncoderBase):
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image or a file; audio, video and images of other types than the usual four have none."""
         kind, url = media.media_type.partition("/")[0], media_url(media) or ""
-        if kind in ("audio", "video") or (kind == "image" and media.media_type not in IMAGES):
-            return None
-        address = {"file_id": url} if media.data is None and url.startswith(FILES) else {}
-        if kind == "image":
-            return {"type": "input_image", **(address or {"image_url": url, "detail": "auto"})}
-        if media.data is None:
-            return {"type": "input_file", **(address or {"file_url": url})}
-        return {"type": "input_file", "filename": file_name(media.media_type), "file_data": url}
+        if kind == "image" and media.media_type in IMAGES:
+            address = {"file_id": url} if url.startswith(FILES) else {"image_url": url, "detail": "auto"}
+            return {"type": "input_image", **address}
+        file = None if kind in ("image", "audio", "video") else file_fields(media, self.target.provider)
+        return None if file is None else {"type": "input_file", **file}
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user."""
@@ -71,7 +69,8 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the items of an answer."""
-        return calls_last(map(_for_request, output_items.output_items(message)), self.target.provider)
+        items = [_for_request(item, self.target.provider) for item in output_items.output_items(message)]
+        return linked.calls_last(items, self.target.provider)
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
         """Return whether a part has an item. Perplexity takes back messages and calls of the app alone."""
@@ -93,12 +92,8 @@ class OpenAIResponsesEncoder(EncoderBase):
             case "apply_patch_call_output":
                 return {**item, "status": "failed" if failed else "completed", "output": text}
             case "shell_call_output":
-                outcome = {"type": "exit", "exit_code": 1 if failed else 0}
                 asked = others({"max_output_length": mapping(call.input or {}, "action").get("max_output_length")})
-                given = json_array(text)
-                is_shown = given and all(is_object(each) and "outcome" in each for each in given)
-                output = given if is_shown else [{"stdout": text, "stderr": "", "outcome": outcome}]
-                return {**item, **asked, "output": output}
+                return {**item, **asked, "output": shell_output(text, failed=failed)}
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": json_array(text)}
             case "computer_call_output":
@@ -111,7 +106,7 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
-        return formless_calls(parts, self.needs_result, words.TOOLS.kind_of)
+        return linked.formless_calls(parts, self.needs_result, words.TOOLS.kind_of)
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; Codex knows the second name, too. Each subagent has its own."""
@@ -133,16 +128,16 @@ class OpenAIResponsesEncoder(EncoderBase):
     ) -> Mapping[int, DropReason | str]:
         """Return the reasonings whose following item is not sent, and calls that the service may not know again."""
         stored = "stored" in self._policy.reasoning_needs_any
-        lost = lost_calls(parts, is_gone=not stored, is_stored=stored and "response_id" in message.state)
+        lost = linked.lost_calls(parts, is_gone=not stored, is_stored=stored and "response_id" in message.state)
         refused = [*self.refused_calls(message, parts), *lost]
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return {**without_successor(message, sent, "i"), **lost}
+        return {**linked.without_successor(message, sent, "i"), **lost}
 
 
 encode = OpenAIResponsesEncoder.encode
 
 
-def _for_request(item: Item) -> Item:
+def _for_request(item: Item, provider: str) -> Item:
     """Return an item as input: some fields are output alone, and a message without an id has a short form."""
     kind = string(item, "type") or ""  # proxies make items without one
     refused = {"created_by", *words.REFUSED.get(kind, ())}
@@ -155,7 +150,7 @@ def _for_request(item: Item) -> Item:
     if kind != "message":
         return item
     content = [{key: value for key, value in part.items() if key != "logprobs"} for part in item["content"]]
-    if "id" in item:
+    if "id" in item or provider == "llama.cpp":  # which takes no short form (its #26394)
         return {"status": "completed", **item, "content": content}
     text = "".join([string(part, "text") or string(part, "refusal") or "" for part in content])
     return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": text}  # vLLM takes no array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from assistant_events.adapters.tables import names
 from assistant_events.history import Policy, Treatment, Treatments
 
 POLICY: Final = Policy(
@@ -26,3 +27,6 @@ POLICY: Final = Policy(
         "that follows a reasoning is refused without that reasoning."
     ),
 )
+
+STATELESS: Final = names("copilot deepseek huggingface llama.cpp mistral snowflake upstage")
+"""Servers that keep no answers, also where they do not write so: they refuse the id of one, or forget what it was."""
