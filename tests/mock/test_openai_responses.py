@@ -417,6 +417,8 @@ def test_a_failed_answer():
 
 TEXT_ITEM = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}
 
+SPACE = {"type": "namespace", "name": "town", "tools": [{"type": "function", "name": CALL["name"]}]}
+
 REFUSED = {
     "no model": ({"input": "Hi"}, "Missing required parameter: 'model'."),
     "no input": ({"model": MODEL}, "Missing required parameter: 'input'."),
@@ -466,6 +468,10 @@ REFUSED = {
     ),
     "a tool without a type": (body(tools=[{"name": "x"}]), "Missing required parameter: 'tools[0].type'."),
     "a function without a name": (body(tools=[{"type": "function"}]), "Missing required parameter: 'tools[0].name'."),
+    "a call without its namespace": (
+        body([USER, CALL, RESULT], tools=[SPACE]),
+        f"Missing namespace for function_call '{CALL['name']}'. It does not exist in the default namespace.",
+    ),
     "a name of other characters in a tool": (
         body(tools=[{"type": "function", "name": "a.b"}]),
         "Invalid 'tools[0].name': string does not match pattern.",
@@ -527,6 +533,8 @@ ACCEPTED = {
     "a call and its result at the end": body([USER, CALL, RESULT, USER]),
     "a reasoning without content": body([USER, REASONING, {"role": "assistant", "content": "Hi"}]),
     "a hosted call": body([USER, {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {}}]),
+    "a call with its namespace": body([USER, {**CALL, "namespace": "town"}, RESULT], tools=[SPACE]),
+    "a call of a tool outside of a namespace, too": body([USER, CALL, RESULT], tools=[SPACE, *SPACE["tools"]]),
     "unknown keys": body(speed="fast"),
 }
 

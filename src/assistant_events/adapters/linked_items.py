@@ -9,13 +9,15 @@ from assistant_events import messages as msg
 from assistant_events.adapters.call_results import result_content
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import number_of
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import Fields, mappings, string, without
 from assistant_events.adapters.media_urls import images_in
 from assistant_events.history import DropReason
 from assistant_events.values import Content, TextContent
 
 ALONE: Final = "The item that it led to is not there, and without one it is refused."
 """Why a reasoning is not sent at the end of an answer."""
+
+_NAMED: Final = ("function_call", "custom_tool_call")
 
 LOST: Final = "Its container is gone, or may be: services keep one for minutes, and refuse the call after that."
 """Why a call that ran in a container is not sent after a refusal (pydantic-ai#7461)."""
@@ -62,6 +64,23 @@ def calls_last(items: Iterable[Item], provider: str) -> list[Item]:
     return sorted(items, key=lambda item: provider == "deepseek" and item.get("type") == "function_call")
 
 
+def with_namespaces(items: Iterable[Item], tools: Sequence[Fields]) -> list[Item]:
+    """
+    Return items, of which the calls without a namespace have the one in which the request has their tool.
+
+    The service refuses a call without it (earendil-works/pi#7709), also one that another model or service made.
+    """
+    spaces = {name: space for space in tools for each in mappings(space, "tools") if (name := string(each, "name"))}
+    known = {name: space["name"] for name, space in spaces.items() if string(space, "name")}
+    known = without(known, [string(tool, "name") or "" for tool in tools])
+    return [
+        {**item, "namespace": known[item["name"]]}
+        if item.get("type") in _NAMED and item["name"] in known and "namespace" not in item
+        else item
+        for item in items
+    ]
+
+
 def formless_calls(
     parts: Sequence[tuple[int, msg.Part]],
     needs_result: Callable[[msg.ToolPart], bool],
@@ -98,4 +117,4 @@ def lost_calls(parts: Sequence[tuple[int, msg.Part]], *, is_gone: bool, is_store
     }
 
 
-__all__ = ["ALONE", "LOST", "calls_last", "formless_calls", "lost_calls", "without_successor"]
+__all__ = ["ALONE", "LOST", "calls_last", "formless_calls", "lost_calls", "with_namespaces", "without_successor"]

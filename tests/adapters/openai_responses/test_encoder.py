@@ -1229,3 +1229,20 @@ def test_a_file_that_the_server_refuses(provider):
 
     assert ["input_text", "input_image"] == [block["type"] for block in found.body["input"][0]["content"]]
     assert [(None, DropReason.UNSUPPORTED)] == [(drop.part, drop.reason) for drop in found.drops]
+
+
+def test_the_namespace_of_a_call_that_has_lost_it():
+    """
+    Without it the service refuses a call of a tool in one (earendil-works/pi#7709): of another service, or stripped.
+    """
+    inside, outside = ({"type": "function", "name": name} for name in ("weather", "clock"))
+    tools = [{"type": "namespace", "name": "town", "tools": [inside, outside]}, outside]
+    calls = [{**FC, "arguments": "{}", "namespace": "town"}, {**FC, "id": "fc_2", "call_id": "call_2", "name": "clock"}]
+    body = {"model": MODEL, "store": False, "tools": tools}
+    found = own(stream(*[done(at, **{"arguments": "{}", **each}) for at, each in enumerate(calls)], **UNSTORED))
+    requests = [
+        DIALECT.encoder([USER, found], body, **options).body["input"][1:3]
+        for options in ({}, {"strip": True}, {"provider": "azure"})
+    ]
+
+    assert [["town", None]] * 3 == [[item.get("namespace") for item in items] for items in requests]

@@ -163,6 +163,7 @@ def check_create(body: Body, known: Known) -> None:
     _check_tool_choice(body)
     items = [known.items.resolved(item) for item in _checked_items(body)]
     check_items("input", items)
+    _check_namespaces(body, items)
     _check_ids([*known.earlier, *items])
     _check_calls(items, known.earlier)
     if not body.get("previous_response_id") and not body.get("conversation"):
@@ -292,6 +293,18 @@ def _check_calls(items: list[Fields], earlier: list[Fields]) -> None:
         of_call = string(item, "call_id")
         if item.get("type") in ("function_call_output", "custom_tool_call_output") and of_call not in called:
             raise _rejected(f"No tool call found for function call output with call_id {of_call}.", param="input")
+
+
+def _check_namespaces(body: Body, items: list[Fields]) -> None:
+    """Check that each call of a tool that is in a namespace alone has one (earendil-works/pi#7709)."""
+    tools = mappings(body, "tools")
+    inside = {string(each, "name") for space in tools for each in mappings(space, "tools")}
+    missing = inside - {string(tool, "name") for tool in tools} - {None}
+    for place, item in enumerate(items):
+        if item.get("type") == "function_call" and not item.get("namespace") and item["name"] in missing:
+            text = f"Missing namespace for function_call '{item['name']}'. It does not exist in the default namespace. "
+            text += "Round-trip the model's function_call item with its namespace field included."
+            raise _rejected(text, param=f"input[{place}].namespace")
 
 
 def _check_signatures(items: list[Fields], ledger: SignatureLedger) -> None:
