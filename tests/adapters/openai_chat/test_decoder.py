@@ -1834,3 +1834,13 @@ def test_the_signature_of_a_gateway(field):
     assert ("EqQBCkgIChABGAI", {}) == (found.state[field], thaw(found.details))
     [_, sent], _ = encoded(UserMessage(id="u1", content="Hi"), found, provider="axonhub")
     assert "EqQBCkgIChABGAI" == sent[field]
+
+
+def test_a_chunk_that_keeps_the_connection_open():
+    """
+    The first one of oMLX (its #1478) has neither the id nor the model of the answer.
+    """
+    first = {**D(content=""), "id": "chatcmpl-keepalive", "model": "keepalive", "created": 0}
+    body = answer(T("Yes."))
+
+    assert message(body) == message(stream(first) + body)

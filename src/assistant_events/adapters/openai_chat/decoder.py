@@ -86,6 +86,8 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
+        if string(event, "model") == "keepalive":  # the first chunk of oMLX (its #1478)
+            return
         if "choices" not in event:  # an event of the helper of openai, or of mistralai, has the chunk
             event = next((each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))), event)
         choices, error = mappings(event, "choices"), chunk_error(event)
