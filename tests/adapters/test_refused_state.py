@@ -41,6 +41,12 @@ REFUSED = {
         {"encrypted_content": SEALED, "i": 0},
         {"message": ZEN},
     ),
+    "Responses of another connection": (
+        "openai-responses",
+        "proxy",
+        {"encrypted_content": SEALED, "i": 0},
+        {"message": "input item ID does not belong to this connection"},
+    ),
     "Responses of xAI": (
         "openai-responses",
         "xai",

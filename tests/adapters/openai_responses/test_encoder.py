@@ -740,6 +740,21 @@ def test_ids_of_items_that_are_too_long():
     assert long not in str(items)
 
 
+def test_ids_of_items_at_copilot():
+    """
+    They are those of one connection, and refused from any other (hermes-agent#32716): it gets none.
+    """
+    body = stream(reasoning(0, "Hm.", id="rs_1"), text(1, "So.", id="msg_1"), call(2, "{}", id="fc_1"), **UNSTORED)
+    asked = {"model": MODEL, "store": False}
+    sent = [
+        DIALECT.encoder([USER, message(body, request=asked, provider=name)], asked, provider=name).body["input"]
+        for name in ("copilot", "openai")
+    ]
+
+    assert [[None] * 3, ["rs_1", "msg_1", "fc_1"]] == [[item.get("id") for item in items[1:4]] for items in sent]
+    assert "gAAA-final" == sent[0][1]["encrypted_content"]
+
+
 def test_a_custom_call_with_the_id_of_a_function():
     """
     Relays make it, and OpenAI refuses it: "Expected an ID that begins with 'ctc'." (sub2api#6071).

@@ -144,8 +144,8 @@ def _for_request(item: Item, provider: str) -> Item:
     if kind == "shell_call_output":
         item["output"] = [others(each, refused) for each in mappings(item, "output")] or item["output"]
     ident = (string(item, "id") or "") if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") else ""
-    if len(ident) > 64 or (kind == "custom_tool_call" and ident.startswith("fc")):
-        refused.add("id")  # Copilot (can1357/oh-my-pi#284) and relays make them (Wei-Shaw/sub2api#6071)
+    if provider == "copilot" or len(ident) > 64 or (kind == "custom_tool_call" and ident.startswith("fc")):
+        refused.add("id")  # of a connection that is gone (hermes-agent#32716), or of a relay (Wei-Shaw/sub2api#6071)
     item = without(item, refused)
     if kind != "message":
         return item
