@@ -22,6 +22,9 @@ message must have role `user`” (Perplexity, litellm#3918), “Assistant respon
 enable_thinking” (llama.cpp#20861). Others continue the text, so that the next answer has only its rest. Of Gemini:
 “Requests ending with a model turn are not supported unless the last part is a function response” (3.6 Flash,
 LibreChat-AI/agents#323).
+
+Of Responses: “The `reasoning_text` in the thinking mode must be passed back to the API” (DeepSeek), where a thought is
+behind a text; llama.cpp and Mistral make a request of Chat Completions of it.
 """
 
 BESIDE_CALLS: Final = "The model refuses a text beside a call."
@@ -35,6 +38,9 @@ after a function response turn” (Gemini: google-gemini/gemini-cli#11814, pipec
 
 class AskAgainEncoder(EncoderBase):
     """Base class of encoders for services that refuse a request that ends with an answer, or continue its text."""
+
+    asks_again: bool = True
+    """Whether the service is such a one."""
 
     splits_turns: bool = False
     """Whether the model refuses a text in an answer with calls of the app: it is left out, and the calls are sent."""
@@ -77,7 +83,8 @@ class AskAgainEncoder(EncoderBase):
         is_elsewhere = (origin.provider, origin.dialect) != (target.provider, target.dialect)
         is_paused = message.finish_reason is FinishReason.PAUSE
         is_left = is_paused and (is_elsewhere or (message.id in self._bare and self._is_last(message)))
-        return (is_left or message.status is not msg.MessageStatus.COMPLETED) and self.is_continued(message, parts)
+        has_no_end = self.asks_again and (is_left or message.status is not msg.MessageStatus.COMPLETED)
+        return has_no_end and self.is_continued(message, parts)
 
     def _is_last(self, message: msg.AssistantMessage) -> bool:
         """Return whether nothing is behind an answer but answers that failed."""

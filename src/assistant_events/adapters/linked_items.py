@@ -57,11 +57,13 @@ def _seals(part: msg.Part) -> bool:
 
 def calls_last(items: Iterable[Item], provider: str) -> list[Item]:
     """
-    Return the items of an answer: for DeepSeek, with the calls of functions behind all others.
+    Return the items of an answer: for DeepSeek, with its thoughts before, and calls of functions behind all others.
 
-    It wants results at once, and finds none of a call behind which there is another item (pydantic-ai#7448).
+    It wants results at once, and finds none of a call behind which there is another item (pydantic-ai#7448), and no
+    thought that is behind a text: "The `reasoning_text` in the thinking mode must be passed back to the API."
     """
-    return sorted(items, key=lambda item: provider == "deepseek" and item.get("type") == "function_call")
+    places = {"reasoning": 0, "function_call": 2} if provider == "deepseek" else {}
+    return sorted(items, key=lambda item: places.get(str(item.get("type")), 1))
 
 
 def with_namespaces(items: Iterable[Item], tools: Sequence[Fields]) -> list[Item]:

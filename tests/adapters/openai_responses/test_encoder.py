@@ -1261,3 +1261,31 @@ def test_the_namespace_of_a_call_that_has_lost_it():
     ]
 
     assert [["town", None]] * 3 == [[item.get("namespace") for item in items] for items in requests]
+
+
+@pytest.mark.parametrize(("provider", "sent"), [("deepseek", False), ("llama.cpp", False), ("openai", True)])
+def test_an_answer_that_is_asked_for_again(provider, sent):
+    """
+    DeepSeek refuses a thought behind a text of the model, and others a request that ends with one: a text that was cut
+    is left out when nothing of the user is behind it.
+    """
+    cut = message(SAMPLES["text"].partition(b"event: response.output_item.done")[0], provider=provider)
+    answer = message(SAMPLES["reasoning that ends last"], request={"model": MODEL}, provider=provider)
+    answer = answer.__class__(**{**{name: getattr(answer, name) for name in ("origin", "parts", "status")}, "id": "a2"})
+    requests = [
+        DIALECT.encoder([USER, cut, *behind], {"model": MODEL}, provider=provider, mode="full").body["input"]
+        for behind in ((), (answer, NEXT), (NEXT,))
+    ]
+
+    assert [sent, sent, True] == ["Hi there" in str(items) for items in requests]
+
+
+def test_a_thought_behind_a_text_for_deepseek():
+    """
+    It refuses one directly behind a message of the model, as if it were not there: thoughts come first.
+    """
+    items = [text(0, "I look.", id="msg_1"), reasoning(1, "Hm.", id="rs_1"), call(2, "{}")]
+    found = message(stream(*items), request={"model": MODEL}, provider="deepseek")
+    sent = DIALECT.encoder([USER, found], {"model": MODEL}, provider="deepseek").body["input"]
+
+    assert ["rs_1", "msg_1", "fc_1"] == [item["id"] for item in sent[1:4]]

@@ -13,9 +13,10 @@ from typing import ClassVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters import linked_items as linked
+from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import fields_in, shell_output, text_of
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.json_fields import json_array, mapping, mappings, others, string, without
 from assistant_events.adapters.media_urls import FILES, IMAGES, TEXT_RESULTS, file_fields, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items
@@ -25,7 +26,7 @@ from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent, thaw
 
 
-class OpenAIResponsesEncoder(EncoderBase):
+class OpenAIResponsesEncoder(AskAgainEncoder):
     """
     Encodes requests of `POST /v1/responses`: `input` and `previous_response_id`.
 
@@ -48,6 +49,7 @@ class OpenAIResponsesEncoder(EncoderBase):
     def prepare(self) -> None:
         """Look at what the server takes."""
         self.media_in_results = () if self.target.provider in TEXT_RESULTS else None
+        self.asks_again = self.target.provider in ("deepseek", "llama.cpp", "mistral")
         self.stored_key = "" if self.target.provider in STATELESS else self.stored_key
 
     def text_block(self, text: str) -> Item:
@@ -120,8 +122,7 @@ class OpenAIResponsesEncoder(EncoderBase):
                 return DropReason.EMPTY
             case msg.ToolPart(provider_executed=True) if not has_result(part):
                 return None if words.TOOLS.kind_of(part) == "program" else DropReason.UNANSWERED
-            case _:
-                return super().unsendable(part)
+        return super().unsendable(part)
 
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
@@ -131,7 +132,7 @@ class OpenAIResponsesEncoder(EncoderBase):
         lost = linked.lost_calls(parts, is_gone=not stored, is_stored=stored and "response_id" in message.state)
         refused = [*self.refused_calls(message, parts), *lost]
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return {**linked.without_successor(message, sent, "i"), **lost}
+        return {**linked.without_successor(message, sent, "i"), **lost, **super().left_out(message, parts)}
 
 
 encode = OpenAIResponsesEncoder.encode
