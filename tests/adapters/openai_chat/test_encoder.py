@@ -572,6 +572,7 @@ def test_a_history_without_reasoning(kind, expected):
 
 THINKING = {
     "DeepSeek's": ("deepseek", "deepseek-v4-pro", {}, ""),
+    "DeepSeek's newest": ("deepseek", "deepseek-flash", {}, ""),
     "DeepSeek's, switched off": ("deepseek", "deepseek-v4-pro", {"type": "disabled"}, None),
     "DeepSeek's reasoner": ("deepseek", "deepseek-reasoner", {}, ""),
     "DeepSeek's of 2025": ("deepseek", "deepseek-chat", {}, None),

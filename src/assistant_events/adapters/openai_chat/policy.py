@@ -60,7 +60,7 @@ class Profile:
     """Whether the server refuses `stream_options`."""
 
 
-THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner)|kimi-(k2\.|k[3-9]|.*thinking)|mimo-v(2\.|[3-9])")
+THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner|flash)|kimi-(k2\.|k[3-9]|.*thinking)|mimo-v(2\.|[3-9])")
 """Models that think unless a request switches it off (litellm#30233, webbrain#143, continue#9606, 9router#1210)."""
 
 PROFILES: Final = by_word(
