@@ -117,11 +117,11 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no item: an empty text, a call of the provider without the result in its item."""
-        match part:
-            case msg.TextPart(text="") if part.state.keys().isdisjoint(("item_id", "annotations", "type", "part")):
-                return DropReason.EMPTY
-            case msg.ToolPart(provider_executed=True) if not has_result(part):
-                return None if words.TOOLS.kind_of(part) == "program" else DropReason.UNANSWERED
+        is_empty = isinstance(part, msg.TextPart) and not part.text
+        if is_empty and part.state.keys().isdisjoint(("item_id", "annotations", "type", "part")):
+            return DropReason.EMPTY
+        if isinstance(part, msg.ToolPart) and part.provider_executed and not has_result(part):
+            return None if words.TOOLS.kind_of(part) == "program" else DropReason.UNANSWERED
         return super().unsendable(part)
 
     def left_out(
