@@ -514,6 +514,97 @@ SERVERS = {
         ("openai-chat", 429, "Too many tokens a minute for this context window", {"code": "rate_limit_exceeded"}),
         ("rate-limit", True),
     ),
+    "OpenCode Go, a plan that is used up": (
+        ("openai-chat", 429, "Subscription quota exceeded. You can continue using free models.", {}),
+        ("quota", None),
+    ),
+    "xAI, no subscription": (
+        (
+            "openai-responses",
+            403,
+            "You have either run out of available resources or do not have an active Grok subscription.",
+            {"code": "The caller does not have permission to execute the specified operation"},
+        ),
+        ("quota", None),
+    ),
+    "MiMo, no money": (
+        ("openai-chat", 402, "Upstream request failed: Insufficient account funds", {"type": "server_error"}),
+        ("quota", None),
+    ),
+    "MiMo, no money in a stream": (
+        ("openai-chat", 500, "Upstream request failed: Insufficient account funds", {"type": "server_error"}),
+        ("quota", None),
+    ),
+    "a proxy of Antigravity, a plan that is used up": (
+        (
+            "anthropic-messages",
+            429,
+            "Individual quota reached. Contact your administrator to enable overages. Resets in 71h15m27s.",
+            {"type": "rate_limit_error"},
+        ),
+        ("quota", None),
+    ),
+    "a proxy of Antigravity, an overload that is none": (
+        (
+            "anthropic-messages",
+            529,
+            'Last error: HTTP 429: {"error": {"code": 429, "details": [{"reason": "QUOTA_EXHAUSTED"}]}}',
+            {"type": "overloaded_error"},
+        ),
+        ("quota", None),
+    ),
+    "LiteLLM, a day of Gemini": (
+        (
+            "openai-chat",
+            429,
+            'VertexAIException - {"error": {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}}',
+            {"type": "throttling_error", "code": "429"},
+        ),
+        ("quota", None),
+    ),
+    "Gemini, a model without a free tier": (
+        (
+            "gemini-generate-content",
+            429,
+            "Quota exceeded for metric: generate_content_free_tier_requests, limit: 0, model: gemini-3-pro.",
+            {"code": 429, "status": "RESOURCE_EXHAUSTED"},
+        ),
+        ("quota", None),
+    ),
+    "a gateway, no money at OpenAI": (
+        ("openai-chat", 429, 'API error (429): {"error": {"code": "insufficient_quota"}}', {"code": "429"}),
+        ("quota", None),
+    ),
+    "OpenRouter, no money at the server behind it": (
+        (
+            "openai-chat",
+            429,
+            "Provider returned error",
+            {"code": 429, "metadata": {"raw": '{"error":{"code":"insufficient_quota"}}', "provider_name": "OpenAI"}},
+        ),
+        ("quota", None),
+    ),
+    "SGLang, too long": (
+        (
+            "openai-chat",
+            400,
+            "Input length (700001 tokens) exceeds the maximum allowed length (536826 tokens). Use a shorter input.",
+            {"type": "BadRequestError", "code": 400},
+        ),
+        ("context-length", None),
+    ),
+    "Z.ai, more tokens than it takes": (
+        ("openai-chat", 400, "tokens in request more than max tokens allowed", {"code": "1210"}),
+        ("context-length", None),
+    ),
+    "Moonshot, a conversation of too many bytes": (
+        ("openai-chat", 400, "total message size 10176584 exceeds limit 2097152", {"type": "invalid_request_error"}),
+        ("context-length", None),
+    ),
+    "Cohere, too long": (
+        ("openai-chat", 400, "too many tokens: size limit exceeded by 1502 tokens. Try using shorter inputs.", {}),
+        ("context-length", None),
+    ),
 }
 
 SENTENCES = {

@@ -107,6 +107,12 @@ REFUSED = {
         {"thoughtSignature": SEALED, "i": 0},
         {"message": "Unable to submit request because Thought signature is not valid.."},
     ),
+    "generateContent of Gemini 3.7": (
+        "gemini-generate-content",
+        "google",
+        {"thoughtSignature": SEALED, "i": 0},
+        {"message": "Invalid thought signature."},
+    ),
 }
 
 

@@ -20,11 +20,15 @@ def _by_phrase(phrases: Mapping[ErrorKind, tuple[str, ...]]) -> Mapping[str, Err
     return MappingProxyType({phrase: kind for kind, each in phrases.items() for phrase in each})
 
 
-_TOKENS_OF_A_MINUTE: Final = "error-code#token-limit"  # DashScope (can1357/oh-my-pi#8496)
+_OF_MINUTES: Final = _by_phrase(
+    {ErrorKind.RATE_LIMIT: ("error-code#token-limit",)}  # DashScope (can1357/oh-my-pi#8496)
+)
+"""Beside the code of a used-up quota."""
 
-_FIRM: Final = _by_phrase(
+_OTHERS: Final = _by_phrase(
     {
         ErrorKind.QUOTA: (
+            "insufficient_quota",  # OpenAI behind OpenRouter and others (everruns/everruns#1819)
             "insufficient balance",  # DeepSeek, MiniMax, Moonshot, Z.ai
             "credit balance is too low",  # Claude
             "extra usage",  # Claude: a plan (claude-code#45046, #45149, #64982); Kimi (openclaw#142656)
@@ -43,6 +47,13 @@ _FIRM: Final = _by_phrase(
             "too many tokens per day",  # Bedrock (Ivy-Interactive/Ivy-Tendril#1756)
             "invalid_payment_instrument",  # Bedrock (Tracer-Cloud/opensre#1812)
             "no payment method",  # OpenCode Zen (anomalyco/opencode#37161)
+            "subscription quota exceeded",  # the same (diegosouzapw/OmniRoute#1772)
+            "active grok subscription",  # xAI (NousResearch/hermes-agent: error_classifier.py)
+            "insufficient account",  # MiMo (XiaomiMiMo/MiMo#99)
+            "individual quota reached",  # Antigravity behind gateways (decolua/9router#1308)
+            "quota_exhausted",  # the same (lbjlaq/Antigravity-Manager#541)
+            "requestsperday",  # Gemini behind LiteLLM (BerriAI/litellm#9035)
+            ", limit: 0, model:",  # Gemini: not in the free tier (BerriAI/litellm#33421)
             "credit card on file",  # the gateway of Vercel (arlanrakh/talk-to-girlfriend-ai#6)
             "free-models-per-day",  # OpenRouter (Gitlawb/openclaude#936)
             "daily free allocation",  # Cloudflare (diegosouzapw/OmniRoute#6980)
@@ -51,7 +62,6 @@ _FIRM: Final = _by_phrase(
             "budget has been exceeded",  # LiteLLM (BerriAI/litellm#4208, #14144)
         ),
         ErrorKind.RATE_LIMIT: (
-            _TOKENS_OF_A_MINUTE,
             "concurrent request limit",  # Kimi (Wei-Shaw/sub2api#6955)
             "too many requests",  # a proxy of Claude, in a stream (QwenLM/qwen-code#11215)
         ),
@@ -77,7 +87,9 @@ _FIRM: Final = _by_phrase(
         ),
     }
 )
-"""Beside the codes of a rate limit, of a failure of the server and of a refused key, which a lack of money has too."""
+
+_FIRM: Final = MappingProxyType({**_OF_MINUTES, **_OTHERS})
+"""Beside the codes of a rate limit, of a server that fails or has no capacity, and of a refused key."""
 
 _LOOSE: Final = _by_phrase(
     {
@@ -100,6 +112,10 @@ _LOOSE: Final = _by_phrase(
             "range of input length",  # DashScope (anomalyco/opencode#45834)
             "reduce the length of the messages",  # Groq (earendil-works/pi, overflow.ts), Cerebras (cline/cline#5140)
             "allowed input length",  # Poolside (earendil-works/pi#4943)
+            "tokens) exceeds the maximum allowed length",  # SGLang (NVIDIA-NeMo/Switchyard#426)
+            "tokens in request more than max tokens allowed",  # Z.ai (anomalyco/opencode#27628)
+            "total message size",  # Moonshot (MoonshotAI/kimi-code#476)
+            "too many tokens: ",  # Cohere (Quansight/ragna#351, cohere-ai/sandbox-topically#4)
         ),
         ErrorKind.AUTH: (
             "organization has been disabled",  # Claude (anthropics/claude-code#19028)
@@ -114,9 +130,10 @@ PHRASES: Final[Mapping[ErrorKind, Mapping[str, ErrorKind]]] = MappingProxyType(
     {
         ErrorKind.INVALID_REQUEST: MappingProxyType({**_FIRM, **_LOOSE}),
         ErrorKind.RATE_LIMIT: _FIRM,
+        ErrorKind.OVERLOADED: _FIRM,
         ErrorKind.PROVIDER: _FIRM,
         ErrorKind.AUTH: _FIRM,
-        ErrorKind.QUOTA: MappingProxyType({_TOKENS_OF_A_MINUTE: ErrorKind.RATE_LIMIT}),
+        ErrorKind.QUOTA: _OF_MINUTES,
     }
 )
 """By the kind of a code that servers send for other errors too, its phrases. An error without a code may have any."""

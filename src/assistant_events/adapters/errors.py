@@ -25,6 +25,9 @@ SPLICED: Final = ErrorInfo(kind=ErrorKind.PROTOCOL, message="another answer bega
 
 _RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.TIMEOUT})
 
+_VAGUE: Final[Mapping[ErrorKind, int]] = MappingProxyType({ErrorKind.PROVIDER: 1, ErrorKind.INVALID_REQUEST: 2})
+"""Kinds whose codes servers send for more specific errors, too: how little they mean."""
+
 _NEAREST: Final[Mapping[str, ErrorKind]] = MappingProxyType(
     {
         ErrorKind.CONTEXT_LENGTH: ErrorKind.INVALID_REQUEST,
@@ -50,8 +53,11 @@ _QUOTED: Final = re.compile("input_value=|['\"]input['\"]:")
 
 _UNIT: Final = "milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?|ms|[smhd]"
 _SPAN: Final = f"([0-9]{{1,7}}(?:[.][0-9]{{1,9}})?) ?({_UNIT})(?![a-z])"
-_DELAY: Final = re.compile(f"(?:try again|retry|resets?) (?:in|after) ((?:{_SPAN}[ ,]*(?:and )?)+)")
-"""OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM."""
+_DELAY: Final = re.compile(f"(?:(?:try again|retry|resets?) (?:in|after)|please wait) ((?:{_SPAN}[ ,]*(?:and )?)+)")
+"""
+OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM, and
+Copilot (microsoft/vscode-copilot-release#3519).
+"""
 
 _UNITS: Final = MappingProxyType({"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0})
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
@@ -137,7 +143,8 @@ class ErrorTable:
         if kind is ErrorKind.RATE_LIMIT and self.is_used_up is not None and self.is_used_up(error):
             kind = ErrorKind.QUOTA
         is_coded = kind is (coded or ErrorKind.PROVIDER)
-        may_pass = kind in _RETRYABLE or (is_coded and not self.retryable.isdisjoint(words))
+        own = [word for word in words if self._kind([word], None, None) in (None, kind)]
+        may_pass = kind in _RETRYABLE or (is_coded and not self.retryable.isdisjoint(own))
         code = words[0] if words else None if number is None else str(number)
         after = None if self.retry_after is None else self.retry_after(error)
         if after is None and (kind in _RETRYABLE or kind is ErrorKind.QUOTA):
@@ -198,7 +205,8 @@ class ErrorTable:
         """
         Return the kind of the codes, of the number or of the status; `None` when none is known.
 
-        An invalid request is also one without a key (OpenAI), and beside the code of another error (DeepSeek-R1#82).
+        An invalid request is also one without a key (OpenAI), and beside the code of another error (DeepSeek-R1#82); a
+        failure of the server is also a lack of money, as 402 (XiaomiMiMo/MiMo#99).
         """
         found = [self.codes.get(word.lower()) or CODES.get(word.lower()) for word in words]
         if number is not None:
@@ -206,7 +214,7 @@ class ErrorTable:
         if status is not None and (status < 500 or not any(found)):
             found.append(kind_of_status(status))
         known = [kind for kind in found if kind is not None]
-        return next((kind for kind in known if kind is not ErrorKind.INVALID_REQUEST), known[0] if known else None)
+        return min(known, key=lambda kind: _VAGUE.get(kind, 0), default=None)
 
     def _specified(self, coded: ErrorKind | None, message: str) -> ErrorKind:
         """Return the kind of the first phrase that *message*, in lower case, has; that of the code without one."""

@@ -20,7 +20,8 @@ REFUSALS: Final = re.compile(
     r"|blocks in the latest assistant message cannot be modified"  # claude-code#63357: in every later request
     r"|blocks must match the parameters during the original request"  # claude-code#2746
     r"|compaction_(?:signature_invalid|content_mismatch|tool_changes_mismatch)"  # anthropic 2.14, codes in details
-    r"|corrupted thought signature|thought signature is not valid",  # Gemini (gemini-cli#13467, 9router#301)
+    r"|(?:corrupted|invalid) thought signature"  # Gemini (gemini-cli#13467, Antigravity-Manager#3342)
+    r"|thought signature is not valid",  # Vertex (decolua/9router#301)
     re.IGNORECASE,
 )
 """
