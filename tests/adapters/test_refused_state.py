@@ -107,6 +107,15 @@ REFUSED = {
         {"thoughtSignature": SEALED, "i": 0},
         {"message": "Unable to submit request because Thought signature is not valid.."},
     ),
+    "generateContent, no base64": (
+        "gemini-generate-content",
+        "google",
+        {"thoughtSignature": SEALED, "i": 0},
+        {
+            "message": "Invalid value at 'request.contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 "
+            "decoding failed for"
+        },
+    ),
     "generateContent of Gemini 3.7": (
         "gemini-generate-content",
         "google",

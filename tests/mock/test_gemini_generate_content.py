@@ -256,6 +256,10 @@ REFUSED = {
         body(USER, model({"functionCall": {"args": {}}}), user(RESULT)),
         "contents[1].parts[0].function_call.name: Name cannot be empty.",
     ),
+    "calls with one id": (
+        body(USER, model(*[{"functionCall": {"id": "c1", "name": "rain"}}] * 2), user(RESULT, RESULT)),
+        "Request contains an invalid argument.",
+    ),
     "a result without a name": (
         body(USER, model(SKIPPED), user({"functionResponse": {"name": "", "response": {}}})),
         "contents[2].parts[0].function_response.name: Name cannot be empty.",
@@ -297,7 +301,7 @@ ACCEPTED = {
     "a call and the last chunk of its stream": body(USER, model(SKIPPED), model({"text": ""}), user(RESULT)),
     "a greeting": body(model({"text": "Hello"}), USER),
     "a prompt without a role": body({"parts": {"text": "Hello"}}),
-    "a loop": body(USER, model({"text": "Hm", "thought": True}, SKIPPED, CALL), user(RESULT, RESULT)),
+    "a loop": body(USER, model({"text": "Hm", "thought": True}, SKIPPED, OTHER), user(RESULT, RESULT)),
     "results in contents of their own": body(USER, model(SKIPPED), model(CALL), user(RESULT), user(RESULT)),
     "a turn before without a signature": body(USER, model(CALL), user(RESULT), model({"text": "Sunny."}), USER),
     "an empty text behind a call": body(USER, model(SKIPPED, {"text": ""}), user(RESULT)),

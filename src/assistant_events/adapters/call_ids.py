@@ -17,6 +17,12 @@ def wire_id(call: msg.ToolPart) -> str | None:
     return given if isinstance(given, str) else None
 
 
+def repeats_id(message: msg.AssistantMessage) -> bool:
+    """Return whether two calls of the app in an answer came with one id."""
+    given = [found for call in message.tool_calls if not call.provider_executed and (found := wire_id(call))]
+    return len(set(given)) < len(given)
+
+
 def assign_call_ids(messages: Iterable[msg.Message], fit: Callable[[str], str]) -> dict[tuple[str, str], str]:
     """
     Return an id for each call, by the ids of its message and its own.
@@ -67,4 +73,4 @@ def nine_characters(call_id: str) -> str:
     return call_id if is_valid else sha256(call_id.encode()).hexdigest()[:9]
 
 
-__all__ = ["assign_call_ids", "nine_characters", "plain_name", "shortened", "wire_id"]
+__all__ = ["assign_call_ids", "nine_characters", "plain_name", "repeats_id", "shortened", "wire_id"]

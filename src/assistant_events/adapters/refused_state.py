@@ -21,7 +21,7 @@ REFUSALS: Final = re.compile(
     r"|blocks must match the parameters during the original request"  # claude-code#2746
     r"|compaction_(?:signature_invalid|content_mismatch|tool_changes_mismatch)"  # anthropic 2.14, codes in details
     r"|(?:corrupted|invalid) thought signature"  # Gemini (gemini-cli#13467, Antigravity-Manager#3342)
-    r"|thought signature is not valid",  # Vertex (decolua/9router#301)
+    r"|thought signature is not valid|thought_signature' \(TYPE_BYTES\)",  # Vertex (decolua/9router#301, #450)
     re.IGNORECASE,
 )
 """

@@ -212,6 +212,22 @@ def test_a_call_without_an_id():
     ] == found
 
 
+def test_calls_with_one_id():
+    """
+    The service refuses two ids of one name in a content (watt-mind/coach#280): they and their results have none.
+    """
+    transcript = fold(events(answer(F("a", {"x": 1}, SIG, id="c1"), F("a", {"x": 2}, id="c1"), F("b", {}, id="c2"))))
+    calls = transcript.pending_tool_calls
+    results = [call.succeed(output) for call, output in zip(calls, ("one", "two", "three"), strict=True)]
+    found, drops = encoded(USER, *fold(results, start=transcript).messages)
+
+    assert [
+        model(F("a", {"x": 1}, SIG), F("a", {"x": 2}), F("b", {})),
+        user(*[response(name, {"output": text}) for name, text in (("a", "one"), ("a", "two"), ("b", "three"))]),
+    ] == found[1:]
+    assert [] == drops
+
+
 def test_arguments_that_came_in_pieces():
     """
     They are sent whole.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import repeats_id, wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
@@ -58,8 +58,8 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
         tools = camel_keys(mapping(self.body, "toolConfig") or mapping(self.body, "tool_config"))
         self._has_server_tools = flag(tools, "includeServerSideToolInvocations")
         answers = [each for each in self.messages if isinstance(each, msg.AssistantMessage)]
-        self._without_ids = {each.id for each in answers if not self.is_of_provider(each)}
-        """Answers of others: the service did not make the ids of their calls, and Vertex refuses such ids."""
+        self._without_ids = {each.id for each in answers if repeats_id(each) or not self.is_of_provider(each)}
+        """Answers whose ids are refused: of others at Vertex, and two of one name everywhere (watt-mind/coach#280)."""
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the contents: Gemini 3.6 refuses anything beside results (MoonshotAI/kimi-code#3274)."""

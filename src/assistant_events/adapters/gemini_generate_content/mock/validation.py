@@ -163,6 +163,9 @@ def _check_content(where: str, content: Fields) -> None:
     parts = listed(content, "parts")
     if not parts:
         raise _rejected(f"{where}.parts", "contents.parts must not be empty.")
+    ids = [call_id for part in parts if (call_id := string(mapping(part, "functionCall"), "id"))]
+    if len(set(ids)) < len(ids):  # of calls (watt-mind/coach#280, measured)
+        raise ApiError(400, "Request contains an invalid argument.")
     for place, part in enumerate(parts):
         found = [name for name in _DATA if part.get(name) is not None]
         if not found:
