@@ -866,7 +866,7 @@ def test_c111_reasoning_of_another_provider():
             calls=[Call("f", {"a": 1}, call_id="toolu_1", output="x", state={"signature": "other"})],
         ),
     )
-    encoded = encode(transcript, BODY)
+    encoded = encode(transcript, {"model": "gemini-2.5-flash"})
 
     assert [user("Hi"), mo("Hello"), fc("toolu_1", "f", {"a": 1}), result("toolu_1")] == encoded.body["input"]
     assert [
@@ -881,9 +881,27 @@ def test_a_call_of_another_provider_without_an_id():
     A call of another provider has the id of the transcript, because this one wants one.
     """
     call = Call("f", call_id="call-1", output="x", state={"id": None})
-    sent = steps(conversation(prompt("Hi"), answer(origin=CLAUDE, calls=[call])))
+    sent = steps(conversation(prompt("Hi"), answer(origin=CLAUDE, calls=[call])), model="gemini-2.5-flash")
 
     assert [user("Hi"), fc("call-1"), result("call-1")] == sent
+
+
+@pytest.mark.parametrize("behind", [[], [prompt("And?", message_id="u2")]], ids=["this turn", "an earlier turn"])
+@pytest.mark.parametrize("name", [{}, {"model": "gemini-pro-latest"}], ids=["Gemini 3", "an alias"])
+def test_calls_of_another_provider(name, behind):
+    """
+    Gemini 3 refuses a call without a signed thought before it (obsidian-gemini#1269, aiden-firmware#699): calls of
+    others have none, and are sent in words.
+    """
+    calls = [Call("f", {"a": 1}, call_id="toolu_1", output="x"), Call("g", call_id="toolu_2", output="y")]
+    transcript = conversation(prompt("Hi"), answer("Hello", origin=CLAUDE, calls=calls), behind)
+    encoded = encode(transcript, {**BODY, **name})
+    words = ['f was called with {"a":1}. It answered:', "x", "g was called with {}. It answered:", "y"]
+
+    assert [user("Hi"), mo("Hello"), user(*words), *[user("And?") for _ in behind]] == encoded.body["input"]
+    assert [("a1", 1, "reworded", False), ("a1", 2, "reworded", False)] == [
+        each for each in reasons(encoded) if each[2] == "reworded"
+    ]
 
 
 def test_left_out_in_the_order_of_the_conversation():

@@ -101,9 +101,13 @@ def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
     return None if word is None or word.endswith("_UNSPECIFIED") else word
 
 
+OLDER_MODELS: Final = re.compile(r"gemini-[12](?!.*computer-use)")
+"""Models before Gemini 3, which look at no signature."""
+
 __all__ = [
     "CODES",
     "ERRORS",
+    "OLDER_MODELS",
     "argument_piece",
     "enum_word",
     "error_object",

@@ -19,7 +19,7 @@ from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
-from assistant_events.adapters.google_rpc import camel_keys
+from assistant_events.adapters.google_rpc import OLDER_MODELS, camel_keys
 from assistant_events.adapters.items import joined_roles, results_behind
 from assistant_events.adapters.json_fields import flag, is_object, mapping, string
 from assistant_events.history import DropReason, Policy
@@ -28,7 +28,6 @@ from assistant_events.values import Content, JsonContent, MediaContent, thaw
 NO_SIGNATURE: Final = b64encode(b"skip_thought_signature_validator").decode()
 """For `Policy.lost_signature`: with it Gemini 3 looks for none (documentation of thought signatures, pydantic-ai)."""
 
-_OLDER: Final = re.compile(r"gemini-[12](?!.*computer-use)")
 _OF_IMAGES: Final = re.compile(r"gemini-(?:[3-9]|\d\d).*-image|nano-banana-(?:pro|\d)")
 _REFUSED: Final = words.BESIDE | {"functionCall", "functionResponse"}  # a part of these is one without a name
 _IN_RESULTS: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
@@ -52,7 +51,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
 
     def prepare(self) -> None:
         """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""
-        self.checks_signatures = not _OLDER.search(self.model_of(self.body))
+        self.checks_signatures = not OLDER_MODELS.search(self.model_of(self.body))
         self.signed_images = ("thoughtSignature", "thought") if _OF_IMAGES.search(self.model_of(self.body)) else ()
         self.media_in_results = _IN_RESULTS if self.checks_signatures else ()
         tools = camel_keys(mapping(self.body, "toolConfig") or mapping(self.body, "tool_config"))

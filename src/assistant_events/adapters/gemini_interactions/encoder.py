@@ -21,6 +21,7 @@ from assistant_events.adapters.gemini_interactions.wire_steps import (
     has_unwritten_deltas,
     wire_steps,
 )
+from assistant_events.adapters.google_rpc import OLDER_MODELS
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DropReason, Policy, has_result
@@ -57,6 +58,10 @@ class GeminiInteractionsEncoder(EncoderBase):
     }
 
     # -- the request
+
+    def prepare(self) -> None:
+        """Look at the model."""
+        self.checks_signatures = not OLDER_MODELS.search(self.model_of(self.body))
 
     def model_of(self, body: Mapping[str, Any]) -> str:
         """Return the model or the agent."""
@@ -130,9 +135,10 @@ class GeminiInteractionsEncoder(EncoderBase):
 
     def refused_calls(self, message: AssistantMessage, parts: Sequence[tuple[int, Part]]) -> Collection[int]:
         """
-        Return calls without an id, and calls after a signed thought that is not sent.
+        Return calls without an id, and those without a signed thought before them that Gemini 3 refuses.
 
-        Without the thought, Gemini 3 refuses to go on from the calls that follow it (obsidian-gemini#1269, 2026).
+        They follow a thought that is not sent (obsidian-gemini#1269, measured 2026-07), or are of another provider, in
+        any turn (AidenAI-IO/aiden-firmware#699, 2026-09, which sends them as text; earendil-works/pi#2172).
         """
         sent = frozenset([place for place, _ in parts])
         thoughts = [
@@ -140,12 +146,17 @@ class GeminiInteractionsEncoder(EncoderBase):
             for place, part in enumerate(message.parts)
             if isinstance(part, ReasoningPart) and part.state.get("signature") and place not in sent
         ]
-        lost = thoughts[0] if thoughts and self.is_of_provider(message) else len(message.parts)
+        is_own = self.is_of_provider(message)
+        is_unsigned = self.checks_signatures and not is_own
+        lost = thoughts[0] if thoughts and is_own else len(message.parts)
         return [
             place
             for place, part in parts
             if isinstance(part, ToolPart)
-            and ((not part.provider_executed and place > lost) or (self.needs_result(part) and not wire_id(part)))
+            and (
+                (not part.provider_executed and place > lost)
+                or (self.needs_result(part) and (is_unsigned or not wire_id(part)))
+            )
         ]
 
     def unsendable(self, part: Part) -> DropReason | None:
