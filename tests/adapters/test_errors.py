@@ -61,6 +61,7 @@ BODIES = {
     "html": (b"<html>Bad Gateway</html>", "HTTP 503"),
     "cut json": (b'{"error": {"mess', "HTTP 503"),
     "binary": (b"\x00\x01", "HTTP 503"),
+    "a message of DeepInfra": (b'{"error_message": "busy"}', "busy"),  # anomalyco/opencode#38108
     "a message without an error object": (b'{"message": "busy"}', "busy"),
     "an error that is a text": (b'{"error": "busy"}', "busy"),
     "an array": (b'[{"error": {"message": "busy"}}]', "busy"),

@@ -168,9 +168,9 @@ class ErrorTable:
 
             headers: Headers of the response, names in lower case.
 
-            body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail` or, of AWS, `Message`, an array
-                of one of them, a list of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), plain text, or
-                any of them as an event.
+            body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail`, `error_message` (DeepInfra) or,
+                of AWS, `Message`, an array of one of them, a list of faults as `detail` (FastAPI, Mistral) or `errors`
+                (Cloudflare), plain text, or any of them as an event.
         """
         error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
@@ -313,7 +313,7 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
         document = {"message": name, **others(document, {"__type"}), "code": name}
     if word := string(detail := mapping(document, "detail"), "message") or string(detail, "code"):
         document = {"message": word, **detail, **others(document, {"detail"})}
-    for key in ("detail", "Message") if not string(document, "message") else ():
+    for key in ("detail", "Message", "error_message") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}
     return error_of(document, beside) or (document if string(document, "message") else _error_of_list(document))
