@@ -80,11 +80,16 @@ ERRORS: Final = ErrorTable(
 """How the APIs write an error."""
 
 
-def error_object(error: ErrorInfo) -> dict[str, Any]:
+def _error_object(error: ErrorInfo) -> dict[str, Any]:
     """Return the error object for an error of another API, with the code of its kind and the HTTP status of that."""
     # Any: plain JSON.
     code = next((code for code, kind in CODES.items() if kind == error.kind), "internal")
     return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
+
+
+def error_document(error: ErrorInfo) -> dict[str, Any]:
+    """Return a document with an error, which may be one of another API."""
+    return ERRORS.write_document(error) if ERRORS.is_exact(error) else {"error": _error_object(error)}
 
 
 def argument_piece(call: Fields) -> str | None:
@@ -104,18 +109,26 @@ def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
 OLDER_MODELS: Final = re.compile(r"gemini-[12](?!.*computer-use)")
 """Models before Gemini 3, which look at no signature."""
 
+SIGNED_IMAGES: Final = re.compile(r"gemini-(?:[3-9]|\d\d).*-image|nano-banana-(?:pro|\d)")
+"""Models that look at those of images in answers."""
+
 __all__ = [
     "CODES",
     "ERRORS",
+    "OF_DUMPS",
     "OLDER_MODELS",
+    "SIGNED_IMAGES",
     "argument_piece",
     "enum_word",
-    "error_object",
+    "error_document",
     "is_used_up",
     "results_of_client",
     "retry_delay_s",
 ]
 
+
+OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_feedback", "sdk_http_response")
+"""Fields of a chunk that the official client has dumped in snake_case."""
 
 _OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")
 """Fields whose values have keys of the app."""

@@ -19,7 +19,7 @@ from assistant_events.values import MAX_DEPTH, read_json, write_json
 
 Place: TypeAlias = tuple[str | int, ...]
 
-VALUES: Final = {str: "stringValue", float: "numberValue", bool: "boolValue", type(None): "nullValue"}
+_VALUES: Final = {str: "stringValue", float: "numberValue", bool: "boolValue", type(None): "nullValue"}
 """Field with the value of a piece of arguments, by its class; of these, a piece has one."""
 
 _STEP: Final = re.compile(r"""\.([^.\[\]'"]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
@@ -166,8 +166,14 @@ def place_of(path: str) -> Place | None:
 
 def _value_field(argument: Fields) -> str:
     """Return the field with the value of a piece of arguments; `""` for none. The null of JSON is one by itself."""
-    given = [name for name in VALUES.values() if name in argument]
+    given = [name for name in _VALUES.values() if name in argument]
     return next((name for name in given if argument[name] is not None or given == ["nullValue"]), "")
+
+
+def argument_of(path: str, value: object) -> dict[str, object]:
+    """Return a value as a piece of arguments, the inverse of `JsonPieces.add_argument`."""
+    field = next((field for kind, field in _VALUES.items() if isinstance(value, kind)), "numberValue")
+    return {"jsonPath": path, field: "NULL_VALUE" if value is None else value}
 
 
 def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
@@ -204,4 +210,4 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-__all__ = ["VALUES", "JsonPieces", "Place", "pieces_of", "place_of"]
+__all__ = ["JsonPieces", "Place", "argument_of", "pieces_of", "place_of"]

@@ -119,6 +119,14 @@ SAMPLES = {
         {"inlineData": {"mimeType": "image/jpeg", "data": "/9j/4A==", "displayName": "cat"}, "thoughtSignature": SIG},
         {"fileData": {"mimeType": "audio/wav", "fileUri": "https://files.example/1"}},
     ),
+    "speech": answer(
+        {"inlineData": {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "AAEA"}},
+        {"inlineData": {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "AgAD"}},
+        T("So."),
+        {"inlineData": {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "BAAF"}},
+        {"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}},
+        {"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}},
+    ),
     "grounding": answer(T("Ça va là. "), T("It is hot."), end=ended("STOP", groundingMetadata=GROUNDING)),
     "citations": answer(
         T("It was the best of times"),

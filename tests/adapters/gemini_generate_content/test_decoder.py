@@ -111,6 +111,13 @@ PARTS = {
         call("t1", "GOOGLE_SEARCH_WEB", {"queries": ["largest city"]}, "success", type="toolCall", **S),
         ("text", "Found.", S_2),
     ],
+    "speech": [
+        ("media", "audio/L16;codec=pcm;rate=24000", b"\x00\x01\x00\x02\x00\x03", {}),
+        ("text", "So.", {}),
+        ("media", "audio/L16;codec=pcm;rate=24000", b"\x04\x00\x05", {}),
+        ("media", "audio/wav", b"RIFF", {}),
+        ("media", "audio/wav", b"RIFF", {}),
+    ],
     "images": [
         ("media", "image/png", b"\x89PNG", {"thought": True}),
         ("media", "image/jpeg", b"\xff\xd8\xff\xe0", {"fields": {"displayName": "cat"}, **S}),

@@ -43,6 +43,13 @@ SENT = {
     "signed text in the middle": [T("one two", SIG), T(" three", SIG_2)],
     "signed thought": [H("hm", SIG), H("more"), T("Yes.")],
     "code": [X("print(1)", SIG, id="x1"), O("1\n", id="x1"), T("It is 1.")],
+    "speech": [
+        {"inlineData": {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "AAEAAgAD"}},
+        T("So."),
+        {"inlineData": {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "BAAF"}},
+        {"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}},
+        {"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}},
+    ],
     "images": [
         {"inlineData": PNG, "thought": True},
         {"inlineData": {"mimeType": "image/jpeg", "data": "/9j/4A==", "displayName": "cat"}, "thoughtSignature": SIG},

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from assistant_events.adapters import google_rpc
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
-from assistant_events.adapters.google_rpc import argument_piece, camel_keys, enum_word, results_of_client
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
@@ -53,8 +53,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
     provider = "google"
     item_key = "i"
     usage_table = words.USAGE
-    error_table = words.ERRORS
-    answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata", "response", *words.OF_DUMPS})
+    error_table = google_rpc.ERRORS
+    answer_fields = frozenset({"candidates", "promptFeedback", "usageMetadata", "response", *google_rpc.OF_DUMPS})
     delta_frames = DeltaFrames(
         constant=("role", "index", "thought", "modelVersion", "responseId", "turnToken", "createTime"),
         counted=("usageMetadata",),
@@ -69,6 +69,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._last_item = -1  # its number: parts have theirs in their state, as `i`, and so has the result of a call
         self._text: OpenFragment | None = None
         """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
+
+        self._sound = ""  # type of the one that is open
 
         self._open_calls: dict[str | int, tuple[int, Fields, JsonPieces]] = {}
         """By id, or without one by item, the calls whose arguments are open: item, first fields, and what came."""
@@ -85,10 +87,10 @@ class GeminiGenerateContentDecoder(DecoderBase):
     def on_event(self, event: Fields) -> None:
         """Read one chunk; Code Assist has it in an object."""
         event = {**others(event, ("response",)), **mapping(event, "response")} if mapping(event, "response") else event
-        if not event.keys().isdisjoint(words.OF_DUMPS):
-            event = camel_keys(event)
+        if not event.keys().isdisjoint(google_rpc.OF_DUMPS):
+            event = google_rpc.camel_keys(event)
         if event.get("error") is not None:
-            self.fail_step(words.ERRORS.read_document(event))
+            self.fail_step(google_rpc.ERRORS.read_document(event))
             return
         self._model = self._model or string(event, "modelVersion") or None
         if learn(self.step_state, {key: string(event, key) or None for key in words.OF_RESPONSE}):
@@ -134,7 +136,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._traffic |= others(usage, counts)
 
     def _on_history(self, event: Fields) -> None:
-        for place, part in enumerate(results_of_client(event)[self._given :], self._given + 1):
+        for place, part in enumerate(google_rpc.results_of_client(event)[self._given :], self._given + 1):
             fields = mapping(part, "functionResponse")
             if self._calls.get(("functionCall", string(fields, "id") or string(fields, "name") or "")):
                 self._given = place
@@ -149,8 +151,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
         parts = mappings(mapping(candidate, "content"), "parts")
         alone = event if len(parts) == 1 else None  # what other parts of a chunk end or sign is not continued
         for part in parts:
-            self._on_part({key: each for key, each in others(part).items() if each != "" or key == "text"}, alone)
-        self._reason = enum_word(candidate, "finishReason", words.REASONS) or self._reason
+            if fields := {key: each for key, each in others(part).items() if each != "" or key == "text"}:
+                self._on_part(fields, alone)  # Vertex sends empty ones
+        self._reason = google_rpc.enum_word(candidate, "finishReason", words.REASONS) or self._reason
 
     def _finish(self) -> None:
         self.ensure_started()
@@ -177,8 +180,6 @@ class GeminiGenerateContentDecoder(DecoderBase):
     # -- parts
 
     def _on_part(self, part: Fields, event: Fields | None) -> None:
-        if not part:
-            return  # Vertex sends such ones
         is_bare = "thoughtSignature" in part and part.keys() <= words.BESIDE
         kind, *more = [each for each in _KINDS if each in part] or ["text" if is_bare else ""]
         if more:  # a part of the service has one kind, and what is beside it is here of the last
@@ -197,20 +198,22 @@ class GeminiGenerateContentDecoder(DecoderBase):
             return
         if kind == "functionCall" and not (fields or state):
             return  # the end of a call that had ended
-        self._end_text()
-        key = self._last_item = self._last_item + 1
-        tool = words.tool_of(kind, fields)
+        tool, data = words.tool_of(kind, fields), base64_bytes(string(fields, "data"), either=True)
+        media_type = string(fields, "mimeType") or "application/octet-stream"
         rest = others(fields, words.OWN_FIELDS.get(kind, fields))
         rest |= {"args": {}} if kind == "toolCall" and fields.get("args") == {} else {}
+        if data and not (state or rest) and words.PCM.match(media_type):
+            self._on_sound(data, media_type)
+            return
+        self._end_text()
+        key = self._last_item = self._last_item + 1
         own = {"i": key, **state, **({"fields": rest} if rest else {})}
-        data = base64_bytes(string(fields, "data"), either=True)
         match kind:
             case "functionCall" | "executableCode" | "toolCall" if tool:
                 self._on_call(key, kind, tool, fields, own)
             case "codeExecutionResult" | "toolResponse" | "functionResponse" if tool:
                 self._on_result(key, kind, tool, fields, own)
             case "inlineData" | "fileData" if data or string(fields, "fileUri"):
-                media_type = string(fields, "mimeType") or "application/octet-stream"
                 self.recorder.end_media(own, data, string(fields, "fileUri"), media_type=media_type, key=key)
             case _:
                 self.recorder.opaque({"i": key, "part": part}, key)
@@ -233,10 +236,17 @@ class GeminiGenerateContentDecoder(DecoderBase):
         elif event is not None:
             self.offer_fast_path(event, ("candidates", 0, "content", "parts", 0, "text"), self._text, kind=kind)
 
+    def _on_sound(self, data: bytes, media_type: str) -> None:
+        """Add to the sound that is open, or begin one."""
+        if media_type != self._sound:
+            self._end_text()
+            self._last_item, self._sound = self._last_item + 1, media_type
+        self.recorder.media(data, media_type, key=self._last_item, state={"i": self._last_item})
+
     def _end_text(self) -> None:
-        if self._text is not None:
-            self.recorder.end(self._text.key)
-            self._text = None
+        if self._text is not None or self._sound:
+            self.recorder.end(self._last_item)
+            self._text, self._sound = None, ""
 
     # -- calls and results
 
@@ -276,7 +286,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     def _on_arguments(self, address: str | int, fields: Fields, state: dict[str, Any]) -> None:
         """Add to the arguments of a call that is open: only its first part has its name."""
         key, first, arguments = self._open_calls[address]
-        piece = argument_piece(fields) if first.keys().isdisjoint(_GROWING) else None
+        piece = google_rpc.argument_piece(fields) if first.keys().isdisjoint(_GROWING) else None
         self._open_calls[address] = key, merged(first, {"args": piece} if piece else fields), arguments
         if piece:
             self.recorder.tool_input(None, None, piece, key=key)
@@ -307,7 +317,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         output, error = read_output(fields.get(field, None if kind == "toolResponse" else {})), None
         if kind == "codeExecutionResult":
             output = TextContent(string(fields, field) or "")
-            outcome = state["outcome"] = enum_word(fields, "outcome", words.OUTCOMES) or words.OUTCOMES[0]
+            outcome = state["outcome"] = google_rpc.enum_word(fields, "outcome", words.OUTCOMES) or words.OUTCOMES[0]
             if outcome != "OUTCOME_OK":
                 error = ErrorInfo(kind=ErrorKind.TOOL, code=outcome, message=outcome)
         if not (waiting or key) and self.answer_paused(call_id, output, error, state=others(state, {"i"}), name=tool):

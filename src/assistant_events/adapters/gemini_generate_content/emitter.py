@@ -13,8 +13,8 @@ from assistant_events.adapters.gemini_generate_content import vocabulary as word
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
 from assistant_events.adapters.gemini_generate_content.parts import part_kind, wire_parts, write_part
 from assistant_events.adapters.json_fields import string
-from assistant_events.adapters.json_pieces import VALUES, pieces_of
-from assistant_events.values import ErrorInfo, thaw
+from assistant_events.adapters.json_pieces import argument_of, pieces_of
+from assistant_events.values import thaw
 
 _DIALECT = GeminiGenerateContentDecoder.dialect
 
@@ -41,7 +41,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
             ending["candidates"] = [{"content": content, **candidate} for candidate in ending["candidates"]]
         self.write({**ending, **_head(message)})
         if message.error is not None and not is_lost(message.error) and not _is_candidates(message):
-            self.write(_error_document(message.error))
+            self.write(google_rpc.error_document(message.error))
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the chunks of a part: a text is as many as it has pieces."""
@@ -68,8 +68,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
         call = {key: value for key, value in written.get("functionCall", {}).items() if key != "args"}
         self._part({**written, "functionCall": {**call, "willContinue": True}})
         for path, value, goes_on in pieces:
-            field = next((field for kind, field in VALUES.items() if isinstance(value, kind)), "numberValue")
-            argument = {"jsonPath": path, field: "NULL_VALUE" if value is None else value, "willContinue": goes_on}
+            argument = {**argument_of(path, value), "willContinue": goes_on}
             self._part({"functionCall": {"partialArgs": [argument], "willContinue": True}})
 
     def _part(self, part: Item) -> None:
@@ -79,18 +78,13 @@ class GeminiGenerateContentEmitter(EmitterBase):
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, or the error of one that failed."""
     if message.error is not None and not _is_candidates(message):
-        return _error_document(message.error)
+        return google_rpc.error_document(message.error)
     message = own_message(message, _DIALECT)
     ending, parts = _ending(message), wire_parts(message)
     if parts:
         [candidate] = ending.get("candidates") or [{"index": 0}]
         ending["candidates"] = [{"content": {"parts": parts, "role": "model"}, **candidate}]
     return {**ending, **_head(message)}
-
-
-def _error_document(error: ErrorInfo) -> Item:
-    is_own = words.ERRORS.is_exact(error)
-    return words.ERRORS.write_document(error) if is_own else {"error": google_rpc.error_object(error)}
 
 
 def _head(message: msg.AssistantMessage) -> Item:

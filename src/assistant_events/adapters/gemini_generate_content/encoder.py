@@ -6,7 +6,6 @@ Every part is sent back as it came and at its place: none is merged with another
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
@@ -19,7 +18,7 @@ from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
-from assistant_events.adapters.google_rpc import OLDER_MODELS, camel_keys
+from assistant_events.adapters.google_rpc import OLDER_MODELS, SIGNED_IMAGES, camel_keys
 from assistant_events.adapters.items import joined_roles, results_behind
 from assistant_events.adapters.json_fields import flag, is_object, mapping, string
 from assistant_events.history import DropReason, Policy
@@ -28,7 +27,6 @@ from assistant_events.values import Content, JsonContent, MediaContent, thaw
 NO_SIGNATURE: Final = b64encode(b"skip_thought_signature_validator").decode()
 """For `Policy.lost_signature`: with it Gemini 3 looks for none (documentation of thought signatures, pydantic-ai)."""
 
-_OF_IMAGES: Final = re.compile(r"gemini-(?:[3-9]|\d\d).*-image|nano-banana-(?:pro|\d)")
 _REFUSED: Final = words.BESIDE | {"functionCall", "functionResponse"}  # a part of these is one without a name
 _IN_RESULTS: Final = {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
 
@@ -52,7 +50,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
     def prepare(self) -> None:
         """Look for answers of others, and at the model: before Gemini 3 results hold no media (bifrost#4202)."""
         self.checks_signatures = not OLDER_MODELS.search(self.model_of(self.body))
-        self.signed_images = ("thoughtSignature", "thought") if _OF_IMAGES.search(self.model_of(self.body)) else ()
+        self.signed_images = ("thoughtSignature", "thought") if SIGNED_IMAGES.search(self.model_of(self.body)) else ()
         self.media_in_results = _IN_RESULTS if self.checks_signatures else ()
         tools = camel_keys(mapping(self.body, "toolConfig") or mapping(self.body, "tool_config"))
         self._has_server_tools = flag(tools, "includeServerSideToolInvocations")

@@ -73,7 +73,6 @@ BESIDE: Final = frozenset({"thought", "thoughtSignature", "partMetadata", "audio
 RESERVED: Final = frozenset({"type", "i", "id", "orphan", "fields", "outcome"})
 """Keys of state that no field of a part may take. `fields` has what else is in the object of the part's kind."""
 
-ERRORS: Final = google_rpc.ERRORS
 USAGE: Final = UsageTable(
     # `totalTokenCount` is the sum of prompt, tool use, candidates and thoughts; the prompt includes what was cached
     # (all recordings).
@@ -103,8 +102,8 @@ DROPPED: Final = by_word(
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
-OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_feedback", "sdk_http_response")
-"""Fields of a chunk that the official client has dumped in snake_case."""
+PCM: Final = re.compile("audio/(?:l16|pcm)", re.IGNORECASE)
+"""Sounds without a head, of which a stream has pieces (gemini-3.1-flash-tts: markusylisiurunen/tau#442)."""
 
 
 def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
