@@ -367,6 +367,7 @@ REFUSALS = {
     "new-api, no money": (403, {"type": "new_api_error", "code": "insufficient_user_quota"}, "quota"),
     "sub2api, no money": (403, {"code": "INSUFFICIENT_BALANCE"}, "quota"),
     "MiMo, no money": (402, {"type": "server_error"}, "quota"),
+    "a timeout of Cloudflare": (524, {"type": None}, "timeout"),
     "a failure that is a limit": (429, {"type": "server_error"}, "rate-limit"),
     "new-api, no model": (503, {"type": "new_api_error", "code": "model_not_found"}, "not-found"),
     "Zen, no model": (401, {"type": "ModelError"}, "not-found"),
@@ -384,4 +385,4 @@ def test_codes_that_are_vague_or_of_gateways(name, status, fields, kind):
     """
     error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": "m", **fields}}).encode())
 
-    assert (kind, True if kind == "rate-limit" else None) == (error.kind, error.retryable)
+    assert (kind, True if kind in ("rate-limit", "timeout") else None) == (error.kind, error.retryable)

@@ -85,6 +85,7 @@ _KINDS_BY_STATUS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
         501: ErrorKind.INVALID_REQUEST,  # the server does not support what the request asks for
         503: ErrorKind.OVERLOADED,
         504: ErrorKind.TIMEOUT,
+        524: ErrorKind.TIMEOUT,  # of Cloudflare, as 504 (pollinations/pollinations#7211)
         529: ErrorKind.OVERLOADED,  # Anthropic's `overloaded_error`
     }
 )
