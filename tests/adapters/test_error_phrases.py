@@ -386,7 +386,7 @@ SERVERS = {
         (
             "anthropic-messages",
             400,
-            '{"message":"Too many requests, please wait before trying again. You have sent too many requests."}',
+            "Too many requests, please wait before trying again. You have sent too many requests.",
             {"type": "invalid_request_error"},
         ),
         ("rate-limit", True),
@@ -605,6 +605,10 @@ SERVERS = {
         ("openai-chat", 400, "too many tokens: size limit exceeded by 1502 tokens. Try using shorter inputs.", {}),
         ("context-length", None),
     ),
+    "Copilot, an item of another connection as a refused key": (
+        ("openai-responses", 401, "input item ID does not belong to this connection", {"code": ""}),
+        ("invalid-request", None),
+    ),
 }
 
 SENTENCES = {
@@ -672,6 +676,7 @@ OVERFLOWS = {
     "Requested token count exceeds the model's maximum context length of 131072 tokens": ("context-length", None),
     "The decoder prompt (length 21535) is longer than the maximum model length of 16384.": ("context-length", None),
     "unable to process request: the context window is full.": ("context-length", None),  # ardanlabs/kronk#862
+    "prompt is too long: 210000 tokens > 200000 maximum": ("context-length", None),  # Claude in a stream of Bedrock
     "The context window could not be allocated.": ("provider", True),
 }
 
@@ -745,6 +750,49 @@ def test_messages_with_the_words_of_another_error(sent, kind):
     error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": message, **fields}}).encode())
 
     assert kind == error.kind
+
+
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+FULL = {"error": {"code": "context_length_exceeded", "message": "Too long."}}
+
+WRAPPED = {
+    "the text of Claude's own": (
+        "anthropic-messages",
+        {"type": "error", "error": {"type": "error", "message": json.dumps(OVERLOADED)}},
+        ("overloaded", "overloaded_error", "Overloaded"),
+    ),
+    "a text beside the name of a gateway": (  # NousResearch/hermes-agent#97427
+        "openai-chat",
+        {"errorMessage": json.dumps(FULL) + "\n", "errorCode": "UPSTREAM_LLM_ERROR", "statusCode": 400},
+        ("context-length", "context_length_exceeded", "Too long."),
+    ),
+    "an object, of a guardrail of LiteLLM": (  # BerriAI/litellm#36598
+        "anthropic-messages",
+        {"type": "error", "error": {"type": "guardrail_error", "message": {"error": "Violated policy", "id": 1}}},
+        ("content-filter", "guardrail_error", "Violated policy"),
+    ),
+    "the text of a message alone": (  # QwenLM/qwen-code#11215
+        "anthropic-messages",
+        {"error": {"type": "invalid_request_error", "message": '{"message":"Too many requests, please wait."}'}},
+        ("rate-limit", "invalid_request_error", "Too many requests, please wait."),
+    ),
+    "no error inside": (
+        "openai-chat",
+        {"error": {"message": '{"a": 1}', "code": "model_not_found"}},
+        ("not-found", "model_not_found", '{"a": 1}'),
+    ),
+    "no JSON": ("openai-chat", {"error": {"message": "{no"}}, ("invalid-request", None, "{no")),
+}
+
+
+@pytest.mark.parametrize(("name", "body", "expected"), WRAPPED.values(), ids=WRAPPED)
+def test_an_error_as_the_message_of_another(name, body, expected):
+    """
+    Gateways put the error of the service into the message of their own, whose code means less.
+    """
+    error = load_dialect(name).http_error(400, {}, json.dumps(body).encode())
+
+    assert expected == (error.kind, error.code, error.message)
 
 
 def test_each_phrase_has_a_message():

@@ -76,6 +76,8 @@ _OTHERS: Final = _by_phrase(
             # More than the limit of a minute: a shorter one may succeed, and the same one never.
             "request too large for",  # OpenAI (vanna-ai/vanna-flask#11), Groq (continuedev/continue#10218)
             # Failures of the server.
+            "prompt is too long",  # Claude, also in a stream of Bedrock
+            "input is too long",  # Bedrock
             "exceeds the available context size",  # llama.cpp
             "context size has been exceeded",  # llama.cpp (ggml-org/llama.cpp#19774)
             "context window is full",  # Kronk (ardanlabs/kronk#862)
@@ -88,6 +90,11 @@ _OTHERS: Final = _by_phrase(
     }
 )
 
+_OF_ITEMS: Final = _by_phrase(
+    {ErrorKind.INVALID_REQUEST: ("does not belong to this connection",)}  # Copilot, as 401 (opencode#31236)
+)
+"""Beside the code of a refused key."""
+
 _FIRM: Final = MappingProxyType({**_OF_MINUTES, **_OTHERS})
 """Beside the codes of a rate limit, of a server that fails or has no capacity, and of a refused key."""
 
@@ -98,8 +105,6 @@ _LOOSE: Final = _by_phrase(
             "context window",
             "context size",  # llama.cpp
             "exceed context limit",  # Claude
-            "prompt is too long",  # Claude
-            "input is too long",  # Bedrock
             "input tokens exceeded",  # Nova
             "input token count",  # Gemini, Vertex, Titan
             "model token limit",  # Moonshot
@@ -132,7 +137,7 @@ PHRASES: Final[Mapping[ErrorKind, Mapping[str, ErrorKind]]] = MappingProxyType(
         ErrorKind.RATE_LIMIT: _FIRM,
         ErrorKind.OVERLOADED: _FIRM,
         ErrorKind.PROVIDER: _FIRM,
-        ErrorKind.AUTH: _FIRM,
+        ErrorKind.AUTH: MappingProxyType({**_FIRM, **_OF_ITEMS}),
         ErrorKind.QUOTA: _OF_MINUTES,
     }
 )

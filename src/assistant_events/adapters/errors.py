@@ -15,7 +15,17 @@ from typing import Any, Final, final
 import attrs
 
 from assistant_events.adapters.error_phrases import CODES, PHRASES
-from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import (
+    Fields,
+    array,
+    integer,
+    is_object,
+    mapping,
+    mappings,
+    others,
+    said,
+    string,
+)
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
 from assistant_events.values.info import kind_of_status
@@ -129,6 +139,7 @@ class ErrorTable:
 
             status: HTTP status of the response; `None` when the error did not come as one.
         """
+        error = _unwrapped(error)
         words = [word for key in self.fields if (word := string(error, key)) and word not in _NOTHING]
         number = self._number(error)
         if status is None and number is not None and number >= 100 and not self.numbers:
@@ -168,9 +179,10 @@ class ErrorTable:
 
             headers: Headers of the response, names in lower case.
 
-            body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail`, `error_message` (DeepInfra) or,
-                of AWS, `Message`, an array of one of them, a list of faults as `detail` (FastAPI, Mistral) or `errors`
-                (Cloudflare), plain text, or any of them as an event.
+            body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail`, `error_message` (DeepInfra),
+                `errorMessage` (NousResearch/hermes-agent#97427) or, of AWS, `Message`, an array of one of them, a list
+                of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), plain text, or any of them as an
+                event.
         """
         error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
@@ -267,6 +279,18 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     return {**error, **more} if error and more else error
 
 
+def _unwrapped(error: Fields) -> Fields:
+    """Return an error with the fields of the one that its message is, as a document or as the JSON text of one."""
+    inner = error.get("message")
+    if isinstance(inner, str) and inner.startswith("{"):  # of gateways (NousResearch/hermes-agent#97427)
+        try:
+            inner = read_json(inner)
+        except JsonError:
+            return error
+    found = error_of_document(inner) if is_object(inner) else {}  # LiteLLM's guardrails (BerriAI/litellm#36598)
+    return {**error, **found} if string(found, "message") else error
+
+
 def _delay_s(text: str) -> float | None:
     """Return the seconds after which a message, in lower case, wants a retry; `None` when it has none."""
     found = _DELAY.search(text)
@@ -313,7 +337,7 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
         document = {"message": name, **others(document, {"__type"}), "code": name}
     if word := string(detail := mapping(document, "detail"), "message") or string(detail, "code"):
         document = {"message": word, **detail, **others(document, {"detail"})}
-    for key in ("detail", "Message", "error_message") if not string(document, "message") else ():
+    for key in ("detail", "Message", "error_message", "errorMessage") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}
     return error_of(document, beside) or (document if string(document, "message") else _error_of_list(document))

@@ -45,7 +45,8 @@ ERRORS: Final = ErrorTable(
             ErrorKind.INVALID_REQUEST: "invalid_request_error request_too_large conflict_error",
             ErrorKind.AUTH: "authentication_error permission_error organization_on_hold "
             "claude_code_key_creator_not_member",
-            ErrorKind.QUOTA: "billing_error enforced_spend_limit_reached contract_spend_limit_reached",
+            ErrorKind.QUOTA: "billing_error enforced_spend_limit_reached contract_spend_limit_reached "
+            "user_profile_not_billable user_profile_billing_not_authorized",
             ErrorKind.NOT_FOUND: "not_found_error",
             ErrorKind.TIMEOUT: "timeout_error request_body_timeout",
             ErrorKind.CONTENT_FILTER: "guardrail_error",  # of LiteLLM (litellm#36598)
