@@ -12,11 +12,19 @@ from assistant_events.values import FinishReason
 
 _CONTINUED: Final = frozenset({FinishReason.PAUSE, FinishReason.TOOL_CALLS})
 
+_ANSWERS_AT_ONCE: Final = frozenset({"bedrock"})
+"""
+Providers that refuse a call of theirs without its result beside results of the app, where Claude's own API has it in
+the next answer: “`tool_search_tool_regex` tool use with id `srvtoolu_bdrk_…` was found without a corresponding
+`tool_search_tool_regex_tool_result` block” (a report in pydantic-ai#5143).
+"""
+
 
 def unanswered_calls(
     messages: Sequence[msg.Message],
     selected: Callable[[msg.Message], Selection],
     answered_id: Callable[[msg.Part], str | None],
+    provider: str,
 ) -> set[tuple[str, str]]:
     """
     Return the ids of message and call of the calls of the provider that no answer answers, nor the next one will.
@@ -27,7 +35,10 @@ def unanswered_calls(
         selected: Returns what may be sent of a message.
 
         answered_id: Returns the id of the call whose result a part is; `None` of any other part.
+
+        provider: The provider that is asked.
     """
+    continued = _CONTINUED - ({FinishReason.TOOL_CALLS} if provider in _ANSWERS_AT_ONCE else set())
     pending = {
         (message.id, call.call_id): (at, wire_id(call) or call.call_id)
         for at, message in enumerate(messages)
@@ -40,7 +51,9 @@ def unanswered_calls(
     sent = [_sent_parts(selected(message)) for message in messages]
     answered = {answered_id(part) for parts in sent for part in parts}
     return {
-        call for call, (at, given) in pending.items() if given not in answered and not _is_awaited(messages, sent, at)
+        call
+        for call, (at, given) in pending.items()
+        if given not in answered and not _is_awaited(messages[at:], sent[at:], continued)
     }
 
 
@@ -84,16 +97,18 @@ def _sent_parts(selection: Selection) -> list[msg.Part]:
     return [part for message in selection.messages for part in getattr(message, "parts", ())]
 
 
-def _is_awaited(messages: Sequence[msg.Message], sent: Sequence[Sequence[msg.Part]], at: int) -> bool:
+def _is_awaited(
+    messages: Sequence[msg.Message], sent: Sequence[Sequence[msg.Part]], continued: Collection[FinishReason]
+) -> bool:
     """
-    Return whether the next answer will have the results of calls of message *at*: each answer since then continues.
+    Return whether the next answer will have the results of calls of the first message: each one since is *continued*.
 
     A prompt ends the turn. Failed answers of which no call is sent do not count: they are asked for again.
     """
     return all(
         isinstance(message, msg.AssistantMessage)
-        and (message.finish_reason in _CONTINUED or not _counted(message, parts))
-        for message, parts in zip(messages[at:], sent[at:], strict=True)
+        and (message.finish_reason in continued or not _counted(message, parts))
+        for message, parts in zip(messages, sent, strict=True)
     )
 
 

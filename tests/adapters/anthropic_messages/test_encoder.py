@@ -362,6 +362,32 @@ def test_a_call_that_nothing_answers():
     assert [(1, "unanswered")] == drops
 
 
+@pytest.mark.parametrize(("provider", "is_sent"), [("anthropic", True), ("bedrock", False)])
+def test_a_search_that_waits_beside_a_call_of_the_app(provider, is_sent):
+    """
+    Claude's own API answers it behind the result of the app; Bedrock refuses the request (pydantic-ai#5143).
+    """
+    search = tool(0, **{**SERVER, "name": "tool_search_tool_regex"})
+    step = message(answer(*search, *tool(1, "toolu_1"), stop_reason="tool_use"), provider=provider)
+    asked = fold([step.tool_calls[1].succeed("ok")], start=Transcript(messages=(USER, step)))
+    request = DIALECT.encoder(asked.messages, {"model": MODEL, "max_tokens": 9}, provider=provider)
+    sent = [block["type"] for each in request.body["messages"][1:] for block in each["content"]]
+
+    assert [*(["server_tool_use"] if is_sent else []), "tool_use", "tool_result"] == sent
+    assert ([] if is_sent else [(0, "unanswered")]) == [(drop.part, str(drop.reason)) for drop in request.drops]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "bedrock"])
+def test_a_search_that_a_pause_has_left_open(provider):
+    """
+    The answer is continued on each platform.
+    """
+    step = message(answer(*tool(0, **SERVER), stop_reason="pause_turn"), provider=provider)
+    request = DIALECT.encoder([USER, step], {"model": MODEL, "max_tokens": 9}, provider=provider)
+
+    assert ["server_tool_use"] == [block["type"] for block in request.body["messages"][1]["content"]]
+
+
 @pytest.mark.parametrize("declared", [True, False])
 def test_an_advisor_that_is_not_declared(declared):
     """

@@ -46,7 +46,7 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
         self.is_claude, self.thinks = self._policy.signs(self.target), mode == "enabled"
         self.longest_name = 128 if self.is_claude else None
         self._has_advisor = any((string(each, "type") or "")[:7] == "advisor" for each in mappings(self.body, "tools"))
-        self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id)
+        self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id, self.target.provider)
         self._named = named_calls(self.messages, self.selected, self._unsent, _named_ids)
         self._known = {None, *(given for _, given in self._named)}
         self._no_thought = _NO_THOUGHTS.get(self.target.provider) if mode != "disabled" else None
