@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from assistant_events.adapters.items import BETWEEN
+from assistant_events.adapters.json_fields import is_array, is_object
 
 MAY_BE_CLAUDE: Final = re.compile("anthropic|:application-inference-profile/")
 """Names of Claude at Bedrock, and of profiles of an account, which do not name their model (oh-my-pi#6610)."""
@@ -36,6 +37,22 @@ Llama, Mistral and Cohere take one (langchain-ai/langchain-aws#146, measured).
 """
 
 
+def with_names(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """
+    Return blocks whose calls have no empty name in their input: the service refuses those that models write.
+
+    Nested ones, too (anomalyco/opencode#46296, earendil-works/pi: `bedrock-converse-stream.ts`).
+    """
+    # Any: plain JSON.
+    return [{key: _named(each) if key == "toolUse" else each for key, each in block.items()} for block in blocks]
+
+
+def _named(value: Any) -> Any:
+    if is_array(value):
+        return [_named(each) for each in value]
+    return {key: _named(each) for key, each in value.items() if key} if is_object(value) else value
+
+
 def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return messages in which results are in messages of their own, with a text of the model behind them."""
     # Any: plain JSON.
@@ -51,4 +68,12 @@ def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return apart
 
 
-__all__ = ["HOLDS_IMAGES", "MAY_BE_CLAUDE", "READS_S3", "TAKES_NO_STATUS", "TURNS_OF_ONE_KIND", "of_one_kind"]
+__all__ = [
+    "HOLDS_IMAGES",
+    "MAY_BE_CLAUDE",
+    "READS_S3",
+    "TAKES_NO_STATUS",
+    "TURNS_OF_ONE_KIND",
+    "of_one_kind",
+    "with_names",
+]

@@ -584,6 +584,18 @@ def test_turns_of_one_kind(model):
     assert [(0, "The model refuses a text beside a call.")] == drops
 
 
+def test_an_argument_without_a_name():
+    """
+    The service refuses one in the input of a call, also a nested one, and keeps values and blank names.
+    """
+    given = {"": 1, " ": "", "a": [{"": 2, "b": None}, {}], "c": {"": {}}}
+    step = fold(built(calls=[Call("f", given, output="1", call_id="t1")])).last
+    messages, _ = encoded(USER, step)
+
+    assert {" ": "", "a": [{"b": None}, {}], "c": {}} == messages[1]["content"][0]["toolUse"]["input"]
+    assert given == step.tool_calls[0].arguments
+
+
 def test_a_text_beside_calls_that_are_not_sent():
     """
     It is sent: without tools in the request the calls are words of the user.
