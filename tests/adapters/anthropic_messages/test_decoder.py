@@ -652,6 +652,26 @@ def test_the_message_of_an_error():
     assert {"broken"} == {message(stream({"type": "error", **form})).error.message for form in forms}
 
 
+NAMED = {
+    "a code and a message": (b'{"code":"Odd","message":"No"}', ("provider", "Odd", "No")),
+    "a type and a message": (
+        b'{"type":"overloaded_error","message":"Busy"}',
+        ("overloaded", "overloaded_error", "Busy"),
+    ),
+    "a detail": (b'{"detail":"boom"}', ("provider", None, "boom")),
+}
+
+
+@pytest.mark.parametrize(("data", "expected"), NAMED.values(), ids=NAMED)
+def test_an_error_that_its_frame_names(data, expected):
+    """
+    DashScope sends such ones beside its status; the official client fails with each frame of that name.
+    """
+    failed = message(stream(M(), *text(0, "a")) + b"id:1\nevent:error\n:HTTP_STATUS/429\ndata:" + data + b"\n\n")
+
+    assert ("a", *expected) == (failed.text, str(failed.error.kind), failed.error.code, failed.error.message)
+
+
 def test_text_before_an_error_is_kept():
     """
     Open text ends incomplete with what came.

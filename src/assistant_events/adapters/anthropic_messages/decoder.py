@@ -19,7 +19,7 @@ from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.aws_chunks import unwrapped
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import given_input, read_output
-from assistant_events.adapters.errors import SPLICED
+from assistant_events.adapters.errors import SPLICED, error_of_document
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
@@ -79,13 +79,10 @@ class AnthropicMessagesDecoder(DecoderBase):
                 self._learn(event, _FRAME)
                 self._finish()
             case "error":
-                document = event if "error" in event else {"error": others(event, {"type"})}  # of gateways
-                self.fail_step(words.ERRORS.read_document(document))
-            case None:
-                self._on_envelope(event)
+                self._on_error(others(event, {"type"}))
             case _:
                 if kind not in words.WITHOUT_NEWS:
-                    self.note("unknown-event", "an event of an unknown type was left out")
+                    self._on_other(kind, event)
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish an answer whose stop reason has come: gateways leave the last frame out."""
@@ -108,15 +105,18 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     # -- the message
 
-    def _on_envelope(self, event: Fields) -> None:
-        """Read the event inside a chunk of Bedrock, its exceptions, or an error without a type, as gateways send it."""
-        if (inner := unwrapped(self, event)) is not None:
+    def _on_other(self, kind: str | None, event: Fields) -> None:
+        """Read the event inside a chunk of Bedrock, an exception of it, or an error of another type, of gateways."""
+        if kind is None and (inner := unwrapped(self, event)) is not None:
             if "type" in inner:
                 self.on_event(inner)
-        elif "error" in event:
-            self.fail_step(words.ERRORS.read_document(event))
+        elif (kind is None and "error" in event) or self.frame_name() == "error":
+            self._on_error(event)
         else:
-            self.note("unknown-event", "an event without a type was left out")
+            self.note("unknown-event", "an event of an unknown type was left out")
+
+    def _on_error(self, event: Fields) -> None:
+        self.fail_step(words.ERRORS.read(error_of_document(event, words.ERRORS.beside) or event))
 
     def _on_message_start(self, message: Fields) -> None:
         known, given = self.step_state.get("message_id"), string(message, "id") or None
