@@ -151,6 +151,8 @@ CODES: Final = by_word(
         " budget_exceeded"  # LiteLLM, as 429 (BerriAI/litellm#36729)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror",
+        # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
+        ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota",
         ErrorKind.NOT_FOUND: "model_not_found"  # new-api, as 503 (NanmiCoder/cc-haha#43)
         " modelerror",  # Zen, as 401 (leookun/cursor-byok#94)
     }

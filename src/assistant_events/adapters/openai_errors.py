@@ -24,8 +24,7 @@ ERRORS: Final = ErrorTable(
             " invalid_base64_image invalid_image_url image_too_small image_parse_error invalid_image_mode"
             " image_file_too_large unsupported_image_media_type empty_image_file failed_to_download_image"
             " image_file_not_found badrequesterror",
-            ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests throttling"
-            " throttling.ratequota throttling.allocationquota",
+            ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests",
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached"
             " insufficient_balance_error exceeded_current_quota_error usage_not_included",
             ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261"

@@ -654,6 +654,10 @@ def test_the_message_of_an_error():
 
 NAMED = {
     "a code and a message": (b'{"code":"Odd","message":"No"}', ("provider", "Odd", "No")),
+    "a code of DashScope": (
+        b'{"code":"Throttling.AllocationQuota","message":"No"}',
+        ("rate-limit", "Throttling.AllocationQuota", "No"),
+    ),
     "a type and a message": (
         b'{"type":"overloaded_error","message":"Busy"}',
         ("overloaded", "overloaded_error", "Busy"),
