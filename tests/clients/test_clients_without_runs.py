@@ -9,7 +9,9 @@ import httpx2
 import pytest
 
 from assistant_events import fold
+from assistant_events.adapters import load_dialect
 from assistant_events.clients import Situation, load_client
+from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing.virtual_loop import run
 from tests.adapters.anthropic_messages import test_client as anthropic
@@ -240,3 +242,18 @@ def test_an_answer_without_a_run(dialect):
 
     assert (None, False, False) == ((stopped := run(work())).run_id, stopped.cancelled, stopped.deleted)
     assert 1 == len(requests)
+
+
+def test_a_client_without_a_field_for_the_system_instruction():
+    """
+    Its settings refuse one in a sentence; an empty one takes nothing away.
+    """
+
+    class Api(ProviderApi):
+        dialect = load_dialect("openai-chat")
+
+    asked = {"model": "m", "agent": None, "background": False}
+
+    assert {"model": "m", "stream": True} == Api().settings({}, system="", **asked)
+    with pytest.raises(ValueError, match="the client of openai-chat names no field for a system instruction"):
+        Api().settings({}, system="Be brief.", **asked)

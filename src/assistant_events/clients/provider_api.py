@@ -36,7 +36,7 @@ class ProviderApi:
 
     # -- for the command `run`
 
-    system_field: ClassVar[str]  # of the request body, with the system instruction
+    system_field: ClassVar[str] = ""  # of the request body, with the system instruction; empty for none
     first_settings: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # of a body, unless it has others
 
     # -- of a provider that keeps runs
@@ -79,6 +79,8 @@ class ProviderApi:
             body["model"] = model
         if not string(body, "model"):
             raise ValueError(f"{name} has no default model, name one")
+        if system and not self.system_field:
+            raise ValueError(f"the client of {name} names no field for a system instruction")
         if system is not None:
             body = others(body, (self.system_field,)) | ({self.system_field: self.system_of(system)} if system else {})
         return dict(self.with_defaults({**body, **({"background": True, "store": True} if background else {})}))
