@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, cast
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.events import Event
@@ -15,6 +15,8 @@ from assistant_events.testing.builders import Call, answer, prompt
 from assistant_events.testing.round_trips import MODEL_FIELDS, app_body, emitted, encode_twice
 from assistant_events.testing.sample import MESSAGE_ID, Sample, require, strings
 
+_Place: TypeAlias = tuple[str | int, ...]
+
 _TURNS: Final = ("first", "second", "third")
 _CALLS: Final = {"a": "a", "b": "b", "a again": "a"}
 """Calls of an answer, with their tools: of two to one tool, each has its own result."""
@@ -23,6 +25,7 @@ _END: Final = "prompt at the end"
 
 _AROUND: Final = ("text before", "text behind")
 _BETWEEN: Final = "look_up_between"
+_GIVEN: Final = {"at": "given between"}
 
 _PRINTED: Final = ("JsonObject(", "State(")
 """Beginnings of what Python prints of JSON values."""
@@ -71,13 +74,17 @@ def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> N
 
 
 def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
-    """Send and write a call between two texts: where these are apart, it is between them."""
+    """Send and write a call between two texts: where one array holds all three, it is between them."""
     # Any: the body of a request, as the app has it.
     sample = Sample(dialect, f"{dialect.name}, a call between two texts", b"", request=request)
     body = app_body(sample)
     origin = dialect.decoder(MESSAGE_ID, request=body).origin()
     recorder = Recorder(MESSAGE_ID)
-    events = [*recorder.start(origin), *recorder.text(_AROUND[0]), *recorder.tool_call("call_between", _BETWEEN, {})]
+    events = [
+        *recorder.start(origin),
+        *recorder.text(_AROUND[0]),
+        *recorder.tool_call("call_between", _BETWEEN, _GIVEN),
+    ]
     events += [*recorder.text(_AROUND[1]), *recorder.finish("tool-calls")]
     documents: dict[str, object] = {}
     if dialect.encoder is not None:
@@ -90,11 +97,44 @@ def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -
         documents["the document"] = dialect.emit_resource(last)
     for where, document in documents.items():
         texts = strings(document)
-        if _BETWEEN not in texts or any(text not in texts for text in _AROUND):
+        require(
+            _BETWEEN not in texts or any(_GIVEN["at"] in text for text in texts),
+            f"{sample.name}: the input of the call, which came whole, is not in {where}; it has an `input` and no "
+            "`raw_input`",
+        )
+        found = {leaf: place for place, leaf in reversed([*_places(document)])}  # the first of each
+        if _BETWEEN not in found or any(text not in found for text in _AROUND):
             continue  # the wire has one text an answer
-        places = [texts.index(text) for text in (_AROUND[0], _BETWEEN, _AROUND[1])]
-        require(places == sorted(places), f"{sample.name}: in {where} it is not between them")
+        places = [found[text] for text in (_AROUND[0], _BETWEEN, _AROUND[1])]
+        ordered = [_are_in_order(*pair) for pair in pairwise(places)]
+        require(False not in ordered, f"{sample.name}: in {where} it is not between them")
+        if None in ordered:
+            continue  # the wire has calls beside texts, in a field of their own
         if where == "the document" and dialect.emitter is not None:
             written = Sample(dialect, sample.name, emitted(dialect.emitter(), events, sample.name), request=request)
             kinds = [part.type for each in written.answers for part in each.parts]
+            inputs = [call.input for each in written.answers for call in each.tool_calls]
             require(kinds == ["text", "tool", "text"], f"{sample.name}: its stream is read as {kinds}")
+            require(inputs == [_GIVEN], f"{sample.name}: in its stream the call has the input {inputs}")
+
+
+def _places(value: object, place: _Place = ()) -> Iterator[tuple[_Place, str]]:
+    """Yield the strings in JSON, each with the keys and indexes that lead to it."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            yield from _places(item, (*place, key))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(cast("list[object]", value)):
+            yield from _places(item, (*place, index))
+
+
+def _are_in_order(one: _Place, other: _Place) -> bool | None:
+    """Return whether items of one array are in this order; `None` for fields of one object, which have no order."""
+    keys = next(((mine, its) for mine, its in zip(one, other, strict=False) if mine != its), None)
+    match keys:
+        case int(mine), int(its):
+            return mine < its
+        case _:
+            return None
