@@ -164,6 +164,22 @@ def test_a_wire_with_calls_beside_texts_is_sound():
     check_adapter(SOUND, SAMPLES, mutations=5)
 
 
+def planted(**methods):
+    """
+    Return the dialect with another decoder.
+    """
+    decoder = type("Planted", (Decoder,), methods)
+    return {"decoder": decoder, "emitter": type("PlantedEmitter", (Emitter,), {"decoder": decoder})}
+
+
+def one_key_for_thoughts(self, key, content):
+    Decoder.on_content(self, "thinking" if "thinking" in content else key, content)
+
+
+def input_of_the_last_call(self, key, call):
+    self.recorder.tool_input(string(call, "id"), string(call, "name"), string(call, "arguments") or "")
+
+
 class SendsNoWholeInput(Encoder):
     def answer_items(self, message):
         item = message_of(message, lambda call: call.raw_input or "{}")
@@ -171,6 +187,14 @@ class SendsNoWholeInput(Encoder):
 
 
 FAULTS = {
+    "one key for all thoughts": (
+        planted(on_content=one_key_for_thoughts),
+        "the frame at byte .* is of item 3, and adds to part 1 of 'a1', as that at byte .* of item 1 does",
+    ),
+    "input of the last call": (
+        planted(on_call=input_of_the_last_call),
+        "the frame at byte .* is of item 1, and adds to part 1 of 'a1', as that at byte .* of item 0 does",
+    ),
     "no input that came whole": (
         {"encoder": SendsNoWholeInput.encode},
         "the input of the call, which came whole, is not in the request; it has an `input` and no `raw_input`",

@@ -162,8 +162,6 @@ def check_sent_texts(sample: Sample) -> None:
 
 def check_items(sample: Sample) -> None:
     """Change the pieces of each item, where frames have the number of one: no part has pieces of two items."""
-    if not mixes_items(sample):
-        return
     whole, frames = pieces_of(sample.transcript), sample.payloads
     items: dict[Place, tuple[int, int]] = {}
     for at, frame in [*enumerate(sample.frames)][:_TRIED]:
@@ -480,7 +478,8 @@ def number_of_item(sample: Sample, document: Fields | None) -> int | None:
     number = None if document is None else frames.number_in(document)
     if number is not None:
         return number
-    found = [leaf for path, leaf in leaves(document) if path[-1:] == frames.number[-1:] and type(leaf) is int]
+    key = frames.number[-1:] or sample.usual_number
+    found = [leaf for path, leaf in leaves(document) if path[-1:] == key and type(leaf) is int]
     return found[0] if len(found) == 1 else None
 
 

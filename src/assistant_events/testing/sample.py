@@ -38,6 +38,9 @@ Path: TypeAlias = tuple[str, ...]
 """Names of fields from the frame to a value; lists have none."""
 
 
+_NUMBER: Final[Path] = ("index",)
+"""Where most wires have the number of an item."""
+
 _WORD: Final = re.compile(r"[a-z_]+")
 """A word of the wire's own vocabulary, such as the type of a block, is not opaque."""
 
@@ -136,6 +139,12 @@ class Sample:
             fed = end
         size = len(self.body)
         return found + [SampleFrame(start, size, framing.name(payload), payload) for payload in framing.close()]
+
+    @cached_property
+    def usual_number(self) -> Path:
+        """The field with the number of an item on most wires; none when it has one number, or another in each frame."""
+        found = [leaf for frame in self.frames for path, leaf in leaves(frame.document) if path[-1:] == _NUMBER]
+        return _NUMBER if 1 < len(set(found)) < len(found) else ()
 
     @property
     def payloads(self) -> list[tuple[str | None, Any]]:
