@@ -180,6 +180,12 @@ def input_of_the_last_call(self, key, call):
     self.recorder.tool_input(string(call, "id"), string(call, "name"), string(call, "arguments") or "")
 
 
+def starts_with_content(self, event):
+    if "end" in event:
+        self.recorder.end(0)
+    Decoder.on_event(self, event)
+
+
 class SendsNoWholeInput(Encoder):
     def answer_items(self, message):
         item = message_of(message, lambda call: call.raw_input or "{}")
@@ -199,6 +205,40 @@ FAULTS = {
         {"encoder": SendsNoWholeInput.encode},
         "the input of the call, which came whole, is not in the request; it has an `input` and no `raw_input`",
     ),
+    "a table without a default": (
+        planted(
+            on_end=lambda self, word: (
+                Decoder.on_end(self, word) if word in FAILURES else self.finish_step(ENDS[word], word)
+            )
+        ),
+        "the adapter failed an answer that ended with the unknown word 'x_check', in place of 'COMPLETE'",
+    ),
+    "an error that ends": (
+        planted(on_error=lambda self, error: self.finish_step(FinishReason.OTHER, error)),
+        r"and its error \['the model is out of order'\] has not failed it",
+    ),
+    "a timeout of another kind": (
+        planted(
+            on_end=lambda self, word: (
+                self.fail_step(ErrorInfo(kind=ErrorKind.PROVIDER, message="it failed", code=word))
+                if word in FAILURES
+                else Decoder.on_end(self, word)
+            )
+        ),
+        "of kind 'provider' with the code 'TIMEOUT' is expected to be of kind network or overloaded or timeout",
+    ),
+    "a frame that is never the first": (
+        planted(on_event=starts_with_content),
+        "the frame of bytes .* alone: the adapter raised LocalProtocolError",
+    ),
+    "a plan that is written as a thought": (
+        {
+            "emitter": type(
+                "ForgetsPlans", (Emitter,), {"kind_of": lambda self, part: kind_of(part).replace("plan", "thinking")}
+            )
+        },
+        r"written by the emitter: \['plan'\], state of part 0 of 'a1', is not read again",
+    ),
 }
 
 
@@ -209,3 +249,18 @@ def test_each_fault_of_a_new_author_is_found(changes, sentence):
     """
     with pytest.raises(AssertionError, match=sentence):
         check_adapter(attrs.evolve(SOUND, **changes), SAMPLES, mutations=0, every_position=0)
+
+
+def raising_for_cuts(message):
+    return {
+        "message": message_of(message, lambda call: call.raw_input or write_json(call.arguments).decode()),
+        **end_of(message),
+    }
+
+
+def test_a_document_writer_that_raises_for_a_cut_answer_is_named():
+    """
+    `arguments` raises for a call without an input, which a cut answer may have.
+    """
+    with pytest.raises(AssertionError, match="the document of an answer that was cut raised LocalProtocolError"):
+        check_adapter(attrs.evolve(SOUND, emit_resource=raising_for_cuts), SAMPLES, mutations=0, every_position=0)

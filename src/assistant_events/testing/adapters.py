@@ -87,8 +87,8 @@ def check_adapter(
       body that ends early completes nothing without a finish reason; counts that are not the last ones are `partial`.
     - A stream that is cut anywhere and rejoined gives the transcript of the uncut one: in the same decoder, in a new
       one from all events, from the durable ones, and after the message was closed.
-    - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other;
-      a frame of an unknown type changes neither its parts nor its end.
+    - A stream in which a frame comes twice, which starts again after a frame, or is one frame alone, never raises and
+      ends like any other; a frame of an unknown type changes neither its parts nor its end.
     - So do damaged streams, damaged between frames and inside of them; nothing follows an end; feeding after `close`
       raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
     - One frame more costs the same after 100 as after 1,000 of its kind, in bytecodes, and in memory where it streams
@@ -311,8 +311,9 @@ class Trial(Sample):
                 self._check_new_decoder(before, closed, at)
 
     def check_repeats(self) -> None:
-        """Repeat a frame, or the stream from its start after a frame: nothing raises, and the answer has an end."""
+        """Repeat a frame, or the stream after it, or begin with it: nothing raises, and the answer has an end."""
         for start, end in self._frames():
+            self.check_damaged(self.body[start:end], f", the frame of bytes {start} to {end} alone")
             twice = self.body[:end] + self.body[start:]
             where = f", the frame of bytes {start} to {end} repeated"
             self.check_damaged(twice, where)

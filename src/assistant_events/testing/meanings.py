@@ -45,6 +45,7 @@ CODES: Final[Mapping[str, frozenset[ErrorKind]]] = {
     "authenticat|permission|api_?key|unauthori[sz]ed": frozenset({ErrorKind.AUTH}),
     "not_?found": frozenset({ErrorKind.NOT_FOUND}),
     "context_?length": frozenset({ErrorKind.CONTEXT_LENGTH}),
+    "^time_?out": frozenset({ErrorKind.TIMEOUT, ErrorKind.NETWORK, ErrorKind.OVERLOADED}),
     "billing|payment|insufficient_?(?:quota|credit|balance|funds)": frozenset({ErrorKind.QUOTA}),
 }
 """By words in codes of errors, the kinds that they may have."""

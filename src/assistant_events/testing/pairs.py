@@ -103,17 +103,25 @@ def check_same_ids(sample: Sample) -> None:
 
 
 def check_written_state(sample: Sample) -> None:
-    """Write the answer with the emitter and read it: each string of state is in its own part again."""
+    """Write the answer with the emitter and read it: each string and key of state is in its own part again."""
     make, sample = sample.dialect.emitter, with_long_state(sample)
-    states = _own_states(parts_of(sample.transcript))
-    if make is None or not states:
+    parts = parts_of(sample.transcript)
+    states = _own_states(parts)
+    if make is None or not any(part.state for part in parts.values()):
         return
     body = emitted(make(), sample.events, sample.name)
     again = parts_of(Sample(sample.dialect, sample.name, body, request=sample.request).transcript)
+    for place, part in parts.items():
+        found = again.get(place)
+        lost = part.state.keys() - found.state.keys() if found is not None and found.type == part.type else ()
+        require(
+            not lost,
+            f"{sample.name}, written by the emitter: {sorted(lost)}, state of {named([place])}, is not read again",
+        )
     for text, place in states.items():
         holders = [each for each, part in again.items() if text in [each for _, each in opaque_strings(part, 1)]]
         require(
-            holders == [place] or (len(holders) == 1 and len(again) != len(parts_of(sample.transcript))),
+            holders == [place] or (len(holders) == 1 and len(again) != len(parts)),
             f"{sample.name}, written by the emitter: {text[:40]!r}, state of {named([place])}, is in {named(holders)}; "
             f"expected {named([place])} alone",
         )

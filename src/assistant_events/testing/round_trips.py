@@ -516,8 +516,14 @@ def check_failed_resource(sample: Sample) -> None:
     cut = fold(sample.decode([sample.body[: len(sample.body) // 2]], error=CUT)).last
     if read is None or write is None or not isinstance(cut, msg.AssistantMessage) or cut.error is None:
         return
-    document = write(cut)
-    found = fold(read(document, MESSAGE_ID, request=sample.request)).last
+    try:
+        document = write(cut)
+        events = read(document, MESSAGE_ID, request=sample.request)
+    except Exception as failure:
+        raise AssertionError(
+            f"{sample.name}: writing and reading the document of an answer that was cut raised {failure!r}"
+        ) from failure
+    found = fold(events).last
     assert isinstance(found, msg.AssistantMessage)
     require(
         found.status is not msg.MessageStatus.COMPLETED,

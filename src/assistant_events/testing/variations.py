@@ -36,7 +36,7 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import FinishReason, thaw
+from assistant_events.values import ErrorKind, FinishReason, thaw
 
 _SHORT: Final = 3
 """Shorter strings of state occur in others by chance."""
@@ -99,10 +99,17 @@ def check_last_errors(sample: Sample) -> None:
     for frame in sample.frames:
         found = [(path, leaf) for path, leaf in leaves((frame.document or {}).get("error")) if isinstance(leaf, str)]
         given = [leaf for path, leaf in found if path[-1:] in ((), ("message",))]
-        kept = _kept_of(sample.decode([sample.body[: frame.end]])) if given else ""
+        if not given:
+            continue
+        events = sample.decode([sample.body[: frame.end]])
+        kept, last = _kept_of(events), fold(events).last
+        where = f"{sample.name}: the answer ends with the frame at byte {frame.start}, and its error {given[:1]}"
+        require(any(leaf in kept for leaf in given), f"{where} is lost")
         require(
-            not given or any(leaf in kept for leaf in given),
-            f"{sample.name}: the answer ends with the frame at byte {frame.start}, and its error {given[:1]} is lost",
+            not isinstance(last, msg.AssistantMessage)
+            or last.status is not msg.MessageStatus.COMPLETED
+            or any(call.error is not None for call in last.tool_calls),
+            f"{where} has not failed it",
         )
 
 
@@ -121,6 +128,11 @@ def check_words(sample: Sample) -> None:
         frames = [(name, replaced(payload, word, _TOMORROW)) for name, payload in sample.payloads]
         answers = sample.rewritten(frames).answers
         found = answers[at] if at < len(answers) else None
+        require(
+            found is None or found.error is None or found.error.kind != ErrorKind.ADAPTER,
+            f"{sample.name}: the adapter failed an answer that ended with the unknown word {_TOMORROW!r}, in place of "
+            f"{word!r}; an unknown reason is `FinishReason.OTHER`",
+        )
         require(
             found is None or found.raw_finish_reason != _TOMORROW or found.finish_reason is not FinishReason.STOP,
             f"{sample.name}: an answer that ended with the unknown word {_TOMORROW!r}, in place of {word!r}, has "
