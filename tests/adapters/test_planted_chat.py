@@ -169,7 +169,8 @@ def planted(**methods):
     Return the dialect with another decoder.
     """
     decoder = type("Planted", (Decoder,), methods)
-    return {"decoder": decoder, "emitter": type("PlantedEmitter", (Emitter,), {"decoder": decoder})}
+    emitter = type("PlantedEmitter", (Emitter,), {"decoder": decoder})
+    return {"decoder": decoder, "decode_resource": decoder.decode_resource, "emitter": emitter}
 
 
 def one_key_for_thoughts(self, key, content):
@@ -178,6 +179,10 @@ def one_key_for_thoughts(self, key, content):
 
 def input_of_the_last_call(self, key, call):
     self.recorder.tool_input(string(call, "id"), string(call, "name"), string(call, "arguments") or "")
+
+
+def ends_without_a_word(self, resource):
+    yield from Decoder.resource_events(self, {"end": "", **resource})
 
 
 def starts_with_content(self, event):
@@ -230,6 +235,10 @@ FAULTS = {
     "a frame that is never the first": (
         planted(on_event=starts_with_content),
         "the frame of bytes .* alone: the adapter raised LocalProtocolError",
+    ),
+    "a document of an error that ends": (
+        planted(resource_events=ends_without_a_word),
+        "has completed, and the document is an error; name what only an answer has in `answer_fields`",
     ),
     "a plan that is written as a thought": (
         {

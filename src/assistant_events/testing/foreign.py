@@ -181,7 +181,7 @@ def _is_in(content: v.Content, texts: str) -> bool:
 
 
 def check_strange_documents(dialect: Dialect) -> None:
-    """Read documents that no provider sends: nothing raises, and the answer has an end."""
+    """Read strange documents: nothing raises, and the answer has an end; that of an error has failed."""
     read = dialect.decode_resource
     if read is None:
         return
@@ -193,6 +193,13 @@ def check_strange_documents(dialect: Dialect) -> None:
             raise AssertionError(f"{where} raised {failure!r}") from failure
         _check_legal(events, where)
         require(bool(events), f"{where} returns no events")
+    for document in map(json.loads, _SENTENCES[:-1] if dialect.emit_resource is not None else ()):  # has documents
+        message = fold(read(document, MESSAGE_ID)).last
+        require(
+            not isinstance(message, msg.AssistantMessage) or message.error is not None,
+            f"{dialect.name}: decode_resource({document!r}) has completed, and the document is an error; name what "
+            "only an answer has in `answer_fields`",
+        )
 
 
 def _check_legal(events: Sequence[Event], where: str) -> None:
