@@ -15,6 +15,7 @@ from assistant_events import ErrorKind, FinishReason, fold
 from assistant_events.adapters import AwsEventStream, Sse
 from assistant_events.adapters.anthropic_messages import dialect
 from assistant_events.adapters.anthropic_messages.mock import Answer, MockProvider, mock, read_request
+from assistant_events.adapters.errors import exception_name
 from assistant_events.mock.fixture_files import load_fixtures
 
 from . import asgi
@@ -750,6 +751,46 @@ def test_what_an_answer_of_bedrock_costs():
     assert "message_stop" == last["type"]
     assert (7, 3) == (metrics["inputTokenCount"], metrics["outputTokenCount"])
     assert {"inputTokenCount", "outputTokenCount", "invocationLatency", "firstByteLatency"} == {*metrics}
+
+
+AT_BEDROCK = {
+    "overloaded_error": (503, "serviceUnavailableException"),
+    "rate_limit_error": (429, "throttlingException"),
+    "permission_error": (403, "accessDeniedException"),
+    "timeout_error": (408, "modelTimeoutException"),
+    "api_error": (500, "internalServerException"),
+    "internal": (500, "internalServerException"),
+    "modelStreamErrorException": (424, "modelStreamErrorException"),
+}
+
+
+@pytest.mark.parametrize(("code", "expected"), AT_BEDROCK.items(), ids=AT_BEDROCK)
+def test_errors_of_bedrock(code, expected):
+    """
+    Bedrock has its own exceptions, in a stream as a frame of the type `exception`: other clients than boto3 do not see
+    an error of another type (@ai-sdk/amazon-bedrock), or call it a bad request (litellm).
+    """
+    provider = provider_of({"Hello": {"text": "Hi", "stream_error": {"code": code, "message": "later", "after": 2}}})
+    whole = asked(provider, "POST", BEDROCK, platform_request("bedrock"), AWS)
+    streamed = asked(provider, "POST", PLATFORMS["bedrock"][1], platform_request("bedrock", stream=True), AWS)
+    *_, last = [json.loads(frame) for frame in AwsEventStream().feed(streamed.body)]
+    status, name = expected
+
+    assert (status, {"message": "later"}) == (whole.status, whole.document)
+    assert name == exception_name(whole.headers["x-amzn-errortype"])
+    assert {name: {"message": "later"}} == last
+
+
+def test_the_status_of_an_overload_at_bedrock():
+    """
+    Bedrock does not have the status 529.
+    """
+    provider = provider_of({"Hello": {"http_error": {"status": 529, "message": "later"}}})
+
+    found = asked(provider, "POST", BEDROCK, platform_request("bedrock"), AWS)
+
+    assert (503, {"message": "later"}) == (found.status, found.document)
+    assert "serviceUnavailableException" == exception_name(found.headers["x-amzn-errortype"])
 
 
 def test_tokens_are_counted_at_other_platforms():

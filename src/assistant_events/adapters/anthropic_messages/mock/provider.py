@@ -20,6 +20,7 @@ from assistant_events.adapters.anthropic_messages.mock.runs import (
     FAULT_FRAMES,
     Prepared,
     Run,
+    bedrock_code,
     error_body,
     sealed_content,
     signature_key,
@@ -229,9 +230,11 @@ def _is_bedrock(call: Call) -> bool:
 
 
 def _bedrock_error(call: Call, error: ApiError) -> Response:
-    """Return the HTTP answer of an error at Bedrock; raise it elsewhere."""
+    """Return the HTTP answer of an error at Bedrock, with an exception and a status of its own; raise it elsewhere."""
     if not _is_bedrock(call):
         raise error
+    if code := bedrock_code(error.code or _TYPES.get(error.status)):
+        error = ApiError(bedrock_api.status_of(code), error.message, code=code, headers=error.headers)
     return bedrock_api.error_response(error)
 
 

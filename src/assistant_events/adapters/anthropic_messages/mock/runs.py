@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from secrets import token_hex
 from typing import Any, ClassVar, Final, cast, final
 
+import attrs
+
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, default_stop_reason
 from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventStream
@@ -21,6 +23,19 @@ from assistant_events.values import thaw, write_json
 _ERROR_TYPES: Final = {"internal": "api_error"}
 """Types of the provider by codes of this library."""
 
+_EXCEPTIONS: Final = {
+    "invalid_request_error": "validationException",
+    "request_too_large": "validationException",
+    "authentication_error": "accessDeniedException",
+    "billing_error": "accessDeniedException",
+    "permission_error": "accessDeniedException",
+    "not_found_error": "resourceNotFoundException",
+    "timeout_error": "modelTimeoutException",
+    "rate_limit_error": "throttlingException",
+    "api_error": "internalServerException",
+    "overloaded_error": "serviceUnavailableException",
+}
+"""What Bedrock has in place of the types of errors; streams have no others than exceptions (botocore 1.44.8)."""
 
 _METRICS: Final = "amazon-bedrock-invocationMetrics"
 """What the last event of a stream of Bedrock has beside its type, in all 13 recordings."""
@@ -40,6 +55,12 @@ def sealed_content(block: Fields) -> object | None:
 def signature_key(block: Fields) -> str:
     """Return the field of the signature of a block."""
     return "data" if block.get("type") == "redacted_thinking" else "signature"
+
+
+def bedrock_code(code: object) -> str | None:
+    """Return the exception that Bedrock has for a type of errors, or the exception that a code is; else `None`."""
+    word = str(code)
+    return _EXCEPTIONS.get(word, word if word.endswith("Exception") else None)
 
 
 def wire_frame(event: Fields) -> WireFrame:
@@ -161,6 +182,7 @@ class Run(DocumentRun[Prepared]):
         """Return the frame of the error that ends the stream."""
         error = self.stream_error
         if self.is_in_chunks:
+            error = attrs.evolve(error, code=bedrock_code(error.code) or error.code)
             return bedrock_api.error_frame(error)._replace(name="error")
         return wire_frame(error_body(_ERROR_TYPES.get(str(error.code), str(error.code)), error.message))
 
