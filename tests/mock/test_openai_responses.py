@@ -98,6 +98,34 @@ def test_a_document():
     assert (4, 2, 6) == tuple(found["usage"][key] for key in ("input_tokens", "output_tokens", "total_tokens"))
 
 
+PREFIXES = {
+    "apply_patch_call": "apc",
+    "code_interpreter_call": "ci",
+    "file_search_call": "fs",
+    "function_call": "fc",
+    "image_generation_call": "ig",
+    "mcp_call": "mcp",
+    "mcp_list_tools": "mcpl",
+    "shell_call": "sh",
+    "web_search_call": "ws",
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_beginnings_of_ids(stream):
+    """
+    They are those of the recordings: langchain-openai takes no image for its own whose id begins otherwise.
+    """
+    call = {"name": "f", "arguments": "{}"}
+    more = {"function_call": {**call, "call_id": "call_1"}, "mcp_call": {**call, "server_label": "s"}}
+    items = [{"type": kind, "status": "completed", **more.get(kind, {})} for kind in PREFIXES]
+    provider = anything({"output": items})
+    found = posted(provider, body(stream=stream))
+    response = found.events[-1]["response"] if stream else found.document
+
+    assert PREFIXES == {item["type"]: item["id"].partition("_")[0] for item in response["output"]}
+
+
 def test_results_count_as_input():
     """
     The usage has the text of results, also of a turn of nothing else.

@@ -19,7 +19,25 @@ _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
 
 PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
-"""Beginnings of ids by type of the item; of others the first letters of their words."""
+"""Beginnings of ids by type of the item, which the service checks."""
+
+_OTHER_PREFIXES: Final = {
+    "code_interpreter_call": "ci",
+    "compaction": "cmp",
+    "computer_call": "cu",
+    "file_search_call": "fs",
+    "image_generation_call": "ig",
+    "local_shell_call": "lsh",
+    "mcp_approval_request": "mcpr",
+    "mcp_call": "mcp",
+    "mcp_list_tools": "mcpl",
+    "program": "cm",
+    "program_output": "cmo",
+    "shell_call": "sh",
+    "shell_call_output": "sho",
+    "web_search_call": "ws",
+}
+"""Beginnings of other ids, as recorded; of types that are not here the first letters of their words."""
 
 _DEFAULTS: Final[dict[str, Any]] = {
     "background": False,
@@ -56,7 +74,8 @@ SEALED: Final = ["reasoning"]
 
 def id_prefix(kind: str) -> str:
     """Return the beginning of the ids of items of a type."""
-    return PREFIXES.get(kind, "".join([word[:1] for word in kind.split("_")]))
+    initials = "".join([word[:1] for word in kind.split("_")])
+    return PREFIXES.get(kind) or _OTHER_PREFIXES.get(kind, initials)
 
 
 def wire_frame(event: Fields) -> WireFrame:
