@@ -120,6 +120,26 @@ def test_a_stream():
     assert "[DONE]" == done
 
 
+BESIDE_DETAILS = {
+    "OpenRouter": ({"reasoning": "Hm"}, {"type": "reasoning.text", "text": "Hm", "signature": "c2ln", "index": 0}),
+    "OpenRouter, a summary": ({"reasoning": "Hm"}, {"type": "reasoning.summary", "summary": "Hm", "index": 0}),
+    "LiteLLM": ({"reasoning_content": "Hm"}, {"type": "thinking", "thinking": "Hm", "signature": "c2ln"}),
+    "details alone": ({}, {"type": "reasoning.text", "text": "Hm", "signature": "c2ln", "index": 0}),
+}
+
+
+@pytest.mark.parametrize(("text", "item"), BESIDE_DETAILS.values(), ids=BESIDE_DETAILS)
+def test_the_text_beside_details_of_a_reasoning(text, item):
+    """
+    The text is in the stream, too, if the message has it: pydantic-ai and others read no details, and got no reasoning.
+    """
+    array = "thinking_blocks" if item["type"] == "thinking" else "reasoning_details"
+    *chunks, _ = streamed(anything({"message": {"content": "Hi", **text, array: [item]}}))
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+
+    assert [{array: [item], **text}] == [delta for delta in deltas if array in delta or text.keys() & delta.keys()]
+
+
 def test_a_stream_without_content():
     """
     Its first chunk has a null, as a completion has, so that clients do not add it up to an empty text.

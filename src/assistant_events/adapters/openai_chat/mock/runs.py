@@ -9,7 +9,7 @@ from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, flag, is_object, mapping, mappings, string
 from assistant_events.adapters.openai_chat import OpenAIChatDecoder, OpenAIChatEmitter
 from assistant_events.adapters.openai_chat.mock.answers import Answer
-from assistant_events.adapters.openai_chat.vocabulary import REASONING
+from assistant_events.adapters.openai_chat.vocabulary import DETAIL_TEXTS, DETAILS, REASONING
 from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import Answer as AnyAnswer
@@ -74,9 +74,15 @@ class Prepared(PreparedAnswer):
         """
         Return a chunk with the time of the run, and with those other fields of the fixture that chunks have.
 
-        The first one has a null where the message has no content, as the service writes it before calls.
+        The first one has a null where the message has no content, as the service writes it before calls. A text of
+        the reasoning that the message has beside its details is beside them in each chunk, as OpenRouter writes it.
         """
         answer = cast("Answer", self.answer)
+        beside = next((name for name in REASONING if answer.message.get(name)), None)
+        for delta in [choice["delta"] for choice in frame["choices"] if beside]:
+            details = [each for array in DETAILS for each in mappings(delta, array)]
+            text = "".join([string(each, name) or "" for each in details for name in DETAIL_TEXTS.values()])
+            delta |= {beside: text} if text else {}
         other = {key: value for key, value in answer.more.items() if key in _OF_CHUNKS}
         for choice in frame["choices"] if answer.message.get("content") is None else ():
             if "role" in choice["delta"]:
