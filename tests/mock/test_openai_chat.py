@@ -165,6 +165,21 @@ def test_usage():
     assert usage == posted(provider, body()).document["usage"]
 
 
+@pytest.mark.parametrize(
+    ("more", "given", "expected"),
+    [({}, {}, False), ({}, {"usage": {"include": True}}, True), ({"more": {"provider": "Anthropic"}}, {}, True)],
+    ids=["OpenAI", "a request to OpenRouter", "an answer of OpenRouter"],
+)
+def test_usage_of_openrouter(more, given, expected):
+    """
+    OpenRouter sends it always (its documentation of `include_usage`, all 28 recordings): its provider for the AI SDK
+    does not ask, or asks with a field of its own.
+    """
+    *chunks, _ = streamed(anything({"text": "Hi", **more}), **given)
+
+    assert expected == ("usage" in chunks[-1])
+
+
 def test_ids_of_each_run():
     """
     A call without an id gets another one in each run, the same in a stream and in its document.

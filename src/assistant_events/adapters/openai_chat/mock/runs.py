@@ -105,8 +105,9 @@ class Run(DocumentRun[Prepared]):
     done = _DONE
 
     def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
-        """Return the frames, those without the usage unless the request asks for it."""
-        return frames if flag(mapping(body, "stream_options"), "include_usage") else frames[:-1]
+        """Return the frames: without the usage if the request does not ask for it, nor the answer is OpenRouter's."""
+        wants = flag(mapping(body, "stream_options"), "include_usage") or flag(mapping(body, "usage"), "include")
+        return frames if wants or "provider" in cast("Answer", self.prepared.answer).more else frames[:-1]
 
     def own_values(self) -> dict[str, Any]:
         """Return model, time, usage, and ids of calls."""
