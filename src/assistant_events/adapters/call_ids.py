@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 
 from assistant_events import messages as msg
+from assistant_events.adapters.model_names import CLAUDE, MISTRAL
 
 
 def wire_id(call: msg.ToolPart) -> str | None:
@@ -57,6 +58,11 @@ def assign_call_ids(messages: Iterable[msg.Message], fit: Callable[[str], str]) 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
+def plain_id(call_id: str) -> str:
+    """Return an id for Claude's models, which take letters, digits, `_` and `-`."""
+    return _NOT_IN_NAMES.sub("_", call_id)
+
+
 def plain_name(name: str, longest: int) -> str:
     """Return a name of letters, digits, `_` and `-`: services refuse others, also those that their models made up."""
     return _NOT_IN_NAMES.sub("_", name)[:longest]
@@ -73,4 +79,9 @@ def nine_characters(call_id: str) -> str:
     return call_id if is_valid else sha256(call_id.encode()).hexdigest()[:9]
 
 
-__all__ = ["assign_call_ids", "nine_characters", "plain_name", "repeats_id", "shortened", "wire_id"]
+def fit_of_model(model: str) -> Callable[[str], str]:
+    """Return what makes an id that a model takes behind any server."""
+    return nine_characters if MISTRAL.search(model) else plain_id if CLAUDE.search(model) else str
+
+
+__all__ = ["assign_call_ids", "fit_of_model", "nine_characters", "plain_id", "plain_name", "repeats_id", "shortened", "wire_id"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from assistant_events.adapters.json_fields import Fields, integer, string
+from assistant_events.adapters.json_fields import Fields, integer, mapping, string
 from assistant_events.values import Citation
 
 
@@ -17,6 +17,12 @@ def citation_of(annotation: Fields, length: int | None = None) -> Citation:
     title = next((found for key in ("title", "filename", "document_title") if (found := string(annotation, key))), None)
     cited_text = string(annotation, "cited_text")  # LiteLLM has sources of Claude, of which some are documents
     return Citation(url=string(annotation, "url"), title=title, start=start, end=end, cited_text=cited_text)
+
+
+def citations_of(annotation: Fields) -> list[Citation]:
+    """Return the source that an annotation names; none of one such as the text of a file."""
+    cited = citation_of(mapping(annotation, "url_citation") or annotation)
+    return [cited] if cited.url is not None or cited.cited_text is not None else []
 
 
 def annotation_of(citation: Citation) -> dict[str, Any]:

@@ -1073,3 +1073,38 @@ def test_a_file_that_the_server_refuses(provider):
     messages, drops = encoded(UserMessage(id="u1", content=[TextContent("Hi"), pdf]), provider=provider)
 
     assert ([ASKED], [(None, DropReason.UNSUPPORTED)]) == (messages, drops)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ("nvidia", "mistralai/ministral-14b-2512"),
+        ("vllm", "Devstral-Small-2507"),
+        ("venice", "mistral-31-24b"),
+    ],
+)
+def test_a_model_of_mistral_behind_another_server(provider, model):
+    """
+    It refuses a prompt behind a result, and ids that are not its own (hermes-agent#20154, opencode).
+    """
+    called = answered(answer(J("{}", 0, "functions.f:0", "f")), "1", provider=provider)
+    [_, asked, result, between, last], _ = encoded(
+        USER, called, UserMessage(id="u2", content="Go on"), provider=provider, model=model
+    )
+    [ident] = [each["id"] for each in asked["tool_calls"]]
+
+    assert (9, True) == (len(ident), ident.isalnum())
+    assert ident == result["tool_call_id"]
+    assert ("assistant", "user") == (between["role"], last["role"])
+
+
+@pytest.mark.parametrize("provider", ["copilot", "openrouter", "litellm"])
+def test_an_id_that_claude_refuses(provider):
+    """
+    Claude takes letters, digits, `_` and `-` in the id of a call, and gateways pass on what another model has made.
+    """
+    called = answered(answer(J("{}", 0, "functions.f:0", "f")), "1", provider=provider)
+    [_, asked, result], _ = encoded(USER, called, provider=provider, model="claude-sonnet-4.5")
+
+    assert ["functions_f_0"] == [each["id"] for each in asked["tool_calls"]]
+    assert "functions_f_0" == result["tool_call_id"]

@@ -38,6 +38,7 @@ from assistant_events.adapters.openai_errors import ERRORS, chunk_error
 from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
+from assistant_events.adapters.text_places import citations_of
 from assistant_events.recorder.calls import CUTS
 from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent, write_json
 
@@ -144,7 +145,8 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         delta, message = mapping(choice, "delta"), mapping(choice, "message")
-        is_beside = not (self._is_streamed or _has_any(delta)) and _has_any(message)  # an empty delta (Perplexity)
+        is_empty = not (self._is_streamed or any(map(delta.get, words.CONTENTS)))
+        is_beside = is_empty and any(map(message.get, words.CONTENTS))  # as of Perplexity
         self._is_document = is_beside or (choice.get("delta") is None and choice.get("message") is not None)
         delta = message if self._is_document else delta
         self._is_completion = not delta
@@ -240,7 +242,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _keep_sources(self) -> None:
         """Keep the sources that wait, or files that the server has parsed, for the text that is open, if one is."""
         if self._sources and getattr(self.recorder.open_of(None), "kind", None) == "text":
-            citations = [each for source in self._sources for each in words.citations_of(source)]
+            citations = [each for source in self._sources for each in citations_of(source)]
             self.recorder.keep(None, {"annotations": self._sources}, citations)
             self._sources = []
 
@@ -318,8 +320,3 @@ class OpenAIChatDecoder(DecoderBase):
         "tool_calls": _on_call,
         "function_call": lambda self, item: self._on_call({"type": "function_call", "index": -1, "function": item}),
     }
-
-
-def _has_any(fields: Fields) -> bool:
-    """Return whether a delta or a message has content."""
-    return any(fields[key] for key in words.CONTENTS.intersection(fields))

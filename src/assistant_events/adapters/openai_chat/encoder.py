@@ -13,15 +13,16 @@ from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import fit_of_model, wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import text_or_blocks
+from assistant_events.adapters.items import bridged, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.media_urls import AUDIO, FILES, file_fields, media_url
+from assistant_events.adapters.model_names import MISTRAL, thinks
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
-from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, THINKS, Profile
+from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, Profile
 from assistant_events.history import DropReason, Policy
 from assistant_events.values import Content, MediaContent, thaw
 
@@ -53,14 +54,14 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def fit_call_id(self, call_id: str) -> str:
         """Return an id that the server takes."""
-        return self._profile.fit_call_id(super().fit_call_id(call_id))
+        return fit_of_model(self.model_of(self.body))(self._profile.fit_call_id(super().fit_call_id(call_id)))
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
         sent = self._profile.arranged([*[dict(each) for each in self._leading], *items])
-        more, mode = others({"reasoning_content": self._profile.always}), string(mapping(self.body, "thinking"), "type")
-        thinks = mode != "disabled" if mode else THINKS.match(self.model_of(self.body)) is not None
-        adds = thinks or any(not more.keys().isdisjoint(item) for item in sent)
+        sent = bridged(sent) if MISTRAL.search(self.model_of(self.body)) else sent
+        more = others({"reasoning_content": self._profile.always})
+        adds = thinks(self.body) or any(not more.keys().isdisjoint(item) for item in sent)
         return {"messages": [{**more, **each} if adds and each["role"] == "assistant" else each for each in sent]}
 
     def media_block(self, media: MediaContent) -> Item | None:
@@ -81,8 +82,8 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, without fields that its server does not take back."""
-        thinks = self.target.provider != "mistral" or self.is_own(message)  # else code 3051: "Reasoning input is not …"
-        parts = [each for each in message.parts if thinks or not isinstance(each, msg.ReasoningPart)]
+        taken = self.target.provider != "mistral" or self.is_own(message)  # else code 3051: "Reasoning input is not …"
+        parts = [each for each in message.parts if taken or not isinstance(each, msg.ReasoningPart)]
         item = self._taken(write_message(parts, self._profile.fields))
         if ident := string(item.pop("audio", {}), "id"):
             item["audio"] = {"id": ident}

@@ -7,7 +7,6 @@ the servers, and requests that they accepted (2025-01 to 2026-10).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Final, final
@@ -59,9 +58,6 @@ class Profile:
     refuses_options: bool = False
     """Whether the server refuses `stream_options`."""
 
-
-THINKS: Final = re.compile(r"deepseek-(v[4-9]|reasoner|flash)|kimi-(k2\.|k[3-9]|.*thinking)|mimo-v(2\.|[3-9])")
-"""Models that think unless a request switches it off (litellm#30233, webbrain#143, continue#9606, 9router#1210)."""
 
 PROFILES: Final = by_word(
     {

@@ -10,11 +10,10 @@ from typing import Final
 
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.gateway_deltas import BESIDE, SEAL
-from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.tables import by_word, names
-from assistant_events.adapters.text_places import citation_of
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.values import Citation, FinishReason
+from assistant_events.values import FinishReason
 
 FINISH_REASONS: Final = by_word(
     {
@@ -102,12 +101,6 @@ DROPPED: Final = by_word(
     }
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
-
-
-def citations_of(annotation: Fields) -> list[Citation]:
-    """Return the source that an annotation names; none of one such as the text of a file."""
-    cited = citation_of(mapping(annotation, "url_citation") or annotation)
-    return [cited] if cited.url is not None or cited.cited_text is not None else []
 
 
 def detect(document: Fields) -> bool:
