@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 import attrs
@@ -43,6 +43,12 @@ _PRIVATE: Final = (*FILES, "gs://", "s3://")
 
 NO_FILES: Final = frozenset({"huggingface", "llama.cpp", "lmstudio", "ollama", "vllm"})
 """Servers of the APIs of OpenAI that refuse a request with a file (LibreChat#16234, kilocode#11878, vllm#46562)."""
+
+NO_CHAT_FILES: Final = NO_FILES | {"azure", "deepseek"}
+"""
+Those of Chat Completions: “Invalid Value: 'file'. This model does not support file content types.” (Azure:
+pydantic-ai#4035, openai-python#2826), “unknown variant `file`, expected `text`” (DeepSeek).
+"""
 
 TEXT_RESULTS: Final = frozenset({"huggingface", "llama.cpp", "lmstudio"})
 """Those of which the result of a call is a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380)."""
@@ -86,10 +92,12 @@ def file_name(media_type: str) -> str:
     return f"file.{extension.removeprefix('.')}"
 
 
-def file_fields(media: MediaContent | MediaPart, provider: str) -> dict[str, str] | None:
+def file_fields(
+    media: MediaContent | MediaPart, provider: str, refusing: Collection[str] = NO_FILES
+) -> dict[str, str] | None:
     """Return the fields that APIs of OpenAI have for a file: bytes and name, id, or address; `None` if one has none."""
     url = media_url(media) or ""
-    if provider in NO_FILES:
+    if provider in refusing:
         return None
     if media.data is not None:
         return {"filename": file_name(media.media_type), "file_data": url}
@@ -116,6 +124,7 @@ __all__ = [
     "DOCUMENTS",
     "FILES",
     "IMAGES",
+    "NO_CHAT_FILES",
     "NO_FILES",
     "TEXT_RESULTS",
     "data_url",

@@ -1046,7 +1046,8 @@ def test_the_encrypted_reasoning_of_qwen():
     ("provider", "media_type", "expected"),
     [
         ("openai", "application/pdf", {"type": "file", "file": {"file_id": "file-1"}}),
-        ("azure", "application/pdf", {"type": "file", "file": {"file_id": "file-1"}}),
+        ("azure", "application/pdf", None),
+        ("mistral", "application/pdf", None),
         ("openai", "image/png", None),
         ("openrouter", "application/pdf", None),
     ],
@@ -1064,15 +1065,34 @@ def test_files_that_openai_stores(provider, media_type, expected):
     assert (expected is None) == bool(request.drops)
 
 
-@pytest.mark.parametrize("provider", ["llama.cpp", "ollama", "vllm"])
+@pytest.mark.parametrize("provider", ["llama.cpp", "ollama", "vllm", "azure", "deepseek"])
 def test_a_file_that_the_server_refuses(provider):
     """
     It is left out and reported: the server would refuse this and every later request (LibreChat#16234).
+
+    Azure reads none in this wire (pydantic-ai#4035), and DeepSeek has no such part.
     """
     pdf = MediaContent(media_type="application/pdf", data=b"\0")
     messages, drops = encoded(UserMessage(id="u1", content=[TextContent("Hi"), pdf]), provider=provider)
 
     assert ([ASKED], [(None, DropReason.UNSUPPORTED)]) == (messages, drops)
+
+
+@pytest.mark.parametrize(
+    ("media", "url"),
+    [
+        (MediaContent(media_type="application/pdf", data=b"\0"), "data:application/pdf;base64,AA=="),
+        (MediaContent(media_type="application/pdf", uri="https://u.example/a.pdf"), "https://u.example/a.pdf"),
+    ],
+)
+def test_a_file_for_mistral(media, url):
+    """
+    Mistral has a part of its own for a PDF: in the usual one it reads an id alone (vercel/ai, litellm).
+    """
+    messages, drops = encoded(UserMessage(id="u1", content=[TextContent("Hi"), media]), provider="mistral")
+
+    assert {"type": "document_url", "document_url": url} == messages[0]["content"][-1]
+    assert [] == drops
 
 
 @pytest.mark.parametrize(

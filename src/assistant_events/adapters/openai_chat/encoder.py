@@ -18,7 +18,7 @@ from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import bridged, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
-from assistant_events.adapters.media_urls import AUDIO, FILES, file_fields, media_url
+from assistant_events.adapters.media_urls import AUDIO, FILES, NO_CHAT_FILES, file_fields, media_url
 from assistant_events.adapters.model_names import MISTRAL, thinks
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
@@ -72,8 +72,11 @@ class OpenAIChatEncoder(AskAgainEncoder):
             return None if is_stored else {"type": "image_url", "image_url": {"url": url}}
         if form is not None and media.data is not None:
             return {"type": "input_audio", "input_audio": {"data": b64encode(media.data).decode(), "format": form}}
-        is_taken = media.data is not None or (is_stored and self.target.provider in ("openai", "azure"))
-        file = file_fields(media, self.target.provider) if is_taken and media.media_type == "application/pdf" else None
+        is_file = media.media_type == "application/pdf" and (not is_stored or self.target.provider == "openai")
+        if is_file and self.target.provider == "mistral":  # it reads a file by its id alone (vercel/ai, litellm)
+            return {"type": "document_url", "document_url": url}
+        is_file = is_file and (is_stored or media.data is not None)
+        file = file_fields(media, self.target.provider, NO_CHAT_FILES) if is_file else None
         return None if file is None else {"type": "file", "file": file}
 
     def user_item(self, blocks: list[Item]) -> Item:
