@@ -23,6 +23,9 @@ NO_ANSWER: Final = "No result is available for this call."
 CALL_FAILED: Final = "The call has failed."
 """What is sent of an error without a text, where an empty one is refused (reports of 2024-07 to 2026-06)."""
 
+NO_OUTPUT: Final = "The call has returned no text."
+"""What is sent of a result without one: “it must include at least one parts field” (Gemini, Roo-Code#10672)."""
+
 
 def _is_answered(call: msg.ToolPart) -> bool:
     return call.settled and not call.provider_executed
@@ -191,6 +194,7 @@ def _text(item: v.TextContent | v.JsonContent) -> str:
 __all__ = [
     "CALL_FAILED",
     "NO_ANSWER",
+    "NO_OUTPUT",
     "fields_in",
     "given_input",
     "has_json",

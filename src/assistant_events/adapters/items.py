@@ -187,9 +187,10 @@ def text_block(text: str) -> dict[str, Any]:
 
 
 def text_or_blocks(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Return content blocks, of one `text_block` alone its text."""
+    """Return content blocks, of those of `text_block` alone their texts, a line each: many servers take no others."""
     # Any: plain JSON.
-    return blocks[0]["text"] if len(blocks) == 1 and blocks[0] == text_block(blocks[0].get("text", "")) else blocks
+    are_texts = bool(blocks) and all(each == text_block(each.get("text", "")) for each in blocks)
+    return "\n".join([each["text"] for each in blocks]) if are_texts else blocks
 
 
 def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

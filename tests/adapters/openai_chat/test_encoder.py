@@ -836,7 +836,7 @@ def test_ids_that_come_again():
 
 PROMPTS = {
     "a text": ([TextContent("Hi")], "Hi"),
-    "two texts": ([TextContent("a"), TextContent("b")], [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+    "two texts": ([TextContent("a"), TextContent("b")], "a\nb"),
     "json": ([JsonContent({"a": 1})], '{"a":1}'),
     "an image": (
         [MediaContent(media_type="image/png", uri="https://u.example/i.png")],
@@ -856,7 +856,7 @@ PROMPTS = {
 @pytest.mark.parametrize(("content", "expected"), PROMPTS.values(), ids=PROMPTS)
 def test_prompts(content, expected):
     """
-    One text is a string, anything else an array.
+    Texts are a string, a line each: text models of Workers AI, SambaNova and others refuse an array (opencode#30381).
     """
     messages, drops = encoded(UserMessage(id="u1", content=tuple(content)))
 
@@ -1128,3 +1128,13 @@ def test_an_id_that_claude_refuses(provider):
 
     assert ["functions_f_0"] == [each["id"] for each in asked["tool_calls"]]
     assert "functions_f_0" == result["tool_call_id"]
+
+
+def test_a_result_without_a_text():
+    """
+    Gemini behind OpenRouter refuses an empty one: "it must include at least one parts field" (Roo-Code#10672).
+    """
+    called = answered(answer(J("{}", 0, "call_1", "f")), "", provider="openrouter")
+    [_, _, result], _ = encoded(USER, called, provider="openrouter")
+
+    assert "The call has returned no text." == result["content"]

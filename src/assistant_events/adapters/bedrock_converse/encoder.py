@@ -17,7 +17,7 @@ from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import media_block, write_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
-from assistant_events.adapters.call_results import CALL_FAILED
+from assistant_events.adapters.call_results import CALL_FAILED, NO_OUTPUT
 from assistant_events.adapters.claude import ClaudeEncoder
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import joined_roles
@@ -29,7 +29,6 @@ _REFUSED = frozenset({"toolUse", "toolResult", "image", words.UNKNOWN_MEMBER})
 """Keys of raw blocks that are refused: a call without a name, a result without its call, media, the name alone."""
 
 _NO_IMAGES = [kind for kind, (block, _) in words.MEDIA.items() if block != "image"]
-_NO_OUTPUT = "The call has returned no text."
 """Of an output that is empty or an image, where the model refuses an empty `content`, as Nova does."""
 
 _NO_TEXT = "The user has sent no text beside the documents."
@@ -106,7 +105,7 @@ class BedrockConverseEncoder(ClaudeEncoder):
         """Return the message with a `toolResult`."""
         blocks = [block for item in content if (block := self.result_content(item)) not in (None, {"text": ""})]
         if not blocks and (failed or "anthropic" not in self.model_of(self.body)):  # a profile may be of Nova
-            blocks = [{"text": CALL_FAILED if failed else _NO_OUTPUT}]
+            blocks = [{"text": CALL_FAILED if failed else NO_OUTPUT}]
         marked = {"status": "error"} if failed and not models.TAKES_NO_STATUS.search(self.model_of(self.body)) else {}
         return {"role": "user", "content": [{"toolResult": {"toolUseId": wire_id(call), "content": blocks, **marked}}]}
 
