@@ -59,6 +59,12 @@ REFUSED = {
         {"field": "reasoning_details", "detail": {"type": "reasoning.text", "signature": SEALED}},
         {"message": "Provider returned error", "details": {"metadata": {"raw": RAW}}},
     ),
+    "OpenRouter, an item that is stored nowhere": (
+        "openai-chat",
+        "openrouter",
+        {"field": "reasoning_details", "detail": {"type": "reasoning.encrypted", "data": SEALED, "id": "rs_1"}},
+        {"message": "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."},
+    ),
     "Messages": (
         "anthropic-messages",
         "anthropic",

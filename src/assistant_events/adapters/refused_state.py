@@ -13,6 +13,7 @@ from assistant_events.values import Origin, write_json
 REFUSALS: Final = re.compile(
     r"invalid_encrypted_content|the encrypted content .{0,200}could not be verified"  # OpenAI (openai/codex#8119)
     r"|encrypted_content`? was not issued to this caller"  # OpenCode Zen (can1357/oh-my-pi#11928)
+    r"|items are not persisted when `?store"  # OpenAI behind OpenRouter (langchain#37777)
     r"|input item id does not belong to this connection"  # Copilot (opencode#31236)
     r"|could not decrypt the provided encrypted_content|could not decode the compaction blob"  # xAI (sub2api#4535)
     r"|invalid `?signature`? in `?thinking`? block"  # Claude, Bedrock (openclaw/openclaw#88020)

@@ -1095,6 +1095,24 @@ def test_a_file_for_mistral(media, url):
     assert [] == drops
 
 
+def test_the_id_of_a_reasoning_that_is_stored_nowhere():
+    """
+    OpenRouter sends items of OpenAI with their ids, which are not found without encrypted content (langchain#37777).
+
+    With it OpenRouter has accepted them, and the ids of other details are those of calls, which Gemini needs.
+    """
+    details = [
+        {**SUMMARY, "id": "rs_1"},
+        {**SUMMARY, "id": "rs_2", "index": 1},
+        {**ENCRYPTED, "id": "rs_2", "index": 2},
+    ]
+    details += [{**ENCRYPTED, "id": "call_1", "index": 3}]
+    [asked], drops = sent(answer(*[D(reasoning_details=[each]) for each in details], T("Yes.")), "openrouter")
+
+    assert [SUMMARY, *details[1:]] == asked["reasoning_details"]
+    assert [] == drops
+
+
 @pytest.mark.parametrize(
     ("provider", "model"),
     [

@@ -88,6 +88,11 @@ class OpenAIChatEncoder(AskAgainEncoder):
         taken = self.target.provider != "mistral" or self.is_own(message)  # else code 3051: "Reasoning input is not …"
         parts = [each for each in message.parts if taken or not isinstance(each, msg.ReasoningPart)]
         item = self._taken(write_message(parts, self._profile.fields))
+        details: list[Item] = item.get("reasoning_details", [])
+        sealed = [detail.get("id") for detail in details if detail.get("data")]
+        for detail in details:
+            if str(detail.get("id")).startswith("rs_") and detail["id"] not in sealed:
+                del detail["id"]  # of an item that is stored nowhere: it is not found (langchain#37777)
         if ident := string(item.pop("audio", {}), "id"):
             item["audio"] = {"id": ident}
         if item.keys() == {"role", "content"} and not item["content"]:
