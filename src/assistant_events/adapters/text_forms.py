@@ -72,8 +72,8 @@ class TextForms(dict[str, TextForm]):
         """
         Return the texts of an item: the array of each, its place among the texts there, and its fields.
 
-        A string in place of a text or of an array, and a text of a plain type that the array does not have, as some
-        servers write them, are texts of the first type there.
+        A string in place of a text or of an array, and a text of a plain type that the array does not have, or none, as
+        some servers write them, are texts of the first type there.
         """
         found = [
             (at.where, [part for part in self._read(item, at) if string(part, "type") in at.kinds])
@@ -122,7 +122,7 @@ class TextForms(dict[str, TextForm]):
         for each in items:
             text = each if isinstance(each, str) else None
             fields: Fields = each if is_object(each) else {}
-            if string(fields, "type") in at.plain:
+            if fields and (string(fields, "type") or "text") in at.plain:
                 text = string(fields, "text")
             if text and kinds:
                 found.append({**fields, "type": kinds[0], self[kinds[0]].field: text})

@@ -733,11 +733,13 @@ class TestTexts:
 
     def test_texts_of_other_types(self):
         """
-        Plain texts of types that their item does not have are its texts (LiteLLM, SGLang).
+        Plain texts of types that their item does not have are its texts (LiteLLM, SGLang), and one without a type is.
         """
         thought = {"type": "reasoning", "id": "rs_1", "summary": [], "content": [output_text("Think")]}
         frames = [done(0, **thought), done(1, **{**MESSAGE, "content": [{"type": "text", "text": "Hi"}]})]
 
+        assert [("reasoning", "Think"), ("text", "Hi")] == kinds(message(stream(frames)))
+        frames[1]["item"]["content"] = [{"text": "Hi"}]  # sub2api mends such a wire for strict clients
         assert [("reasoning", "Think"), ("text", "Hi")] == kinds(message(stream(frames)))
 
     @pytest.mark.parametrize("content", ["Hi there", ["Hi there"]])
