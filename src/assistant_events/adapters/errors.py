@@ -15,17 +15,7 @@ from typing import Any, Final, final
 import attrs
 
 from assistant_events.adapters.error_phrases import CODES, PHRASES
-from assistant_events.adapters.json_fields import (
-    Fields,
-    array,
-    integer,
-    is_object,
-    mapping,
-    mappings,
-    others,
-    said,
-    string,
-)
+from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, said, string
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
 from assistant_events.values.info import kind_of_status
@@ -281,13 +271,13 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
 
 def _unwrapped(error: Fields) -> Fields:
     """Return an error with the fields of the one that its message is, as a document or as the JSON text of one."""
-    inner = error.get("message")
-    if isinstance(inner, str) and inner.startswith("{"):  # of gateways (NousResearch/hermes-agent#97427)
+    text, inner = string(error, "message") or "", mapping(error, "message")  # LiteLLM's guardrails (its #36598)
+    if text.startswith("{"):  # of gateways (NousResearch/hermes-agent#97427)
         try:
-            inner = read_json(inner)
+            inner = mapping({"message": read_json(text)}, "message")
         except JsonError:
             return error
-    found = error_of_document(inner) if is_object(inner) else {}  # LiteLLM's guardrails (BerriAI/litellm#36598)
+    found = error_of_document(inner)
     return {**error, **found} if string(found, "message") else error
 
 
