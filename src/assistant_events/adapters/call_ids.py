@@ -84,4 +84,13 @@ def fit_of_model(model: str) -> Callable[[str], str]:
     return nine_characters if MISTRAL.search(model) else plain_id if CLAUDE.search(model) else str
 
 
-__all__ = ["assign_call_ids", "fit_of_model", "nine_characters", "plain_id", "plain_name", "repeats_id", "shortened", "wire_id"]
+__all__ = [
+    "assign_call_ids",
+    "fit_of_model",
+    "nine_characters",
+    "plain_id",
+    "plain_name",
+    "repeats_id",
+    "shortened",
+    "wire_id",
+]
