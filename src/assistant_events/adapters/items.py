@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from assistant_events import messages as msg
-from assistant_events.adapters.json_fields import Fields, integer, string
+from assistant_events.adapters.call_results import NO_OUTPUT
+from assistant_events.adapters.json_fields import Fields, integer, mappings, string
 from assistant_events.history import has_result
 from assistant_events.values import State, thaw
 
@@ -187,10 +188,23 @@ def text_block(text: str) -> dict[str, Any]:
 
 
 def text_or_blocks(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Return content blocks, of those of `text_block` alone their texts, a line each: many servers take no others."""
+    """Return content blocks, of one `text_block` alone its text."""
     # Any: plain JSON.
-    are_texts = bool(blocks) and all(each == text_block(each.get("text", "")) for each in blocks)
-    return "\n".join([each["text"] for each in blocks]) if are_texts else blocks
+    return blocks[0]["text"] if len(blocks) == 1 and blocks[0] == text_block(blocks[0].get("text", "")) else blocks
+
+
+def with_one_text(message: dict[str, Any]) -> dict[str, Any]:
+    """
+    Return a message whose content, of texts alone, is one, a line each, and whose result has a sentence if it has none.
+
+    Text models of Workers AI, SambaNova and NIM refuse an array (anomalyco/opencode#30381), Gemini behind OpenRouter an
+    empty result (Roo-Code#10672).
+    """
+    # Any: plain JSON.
+    blocks, is_result = mappings(message, "content"), message["role"] in ("tool", "function")
+    if blocks and all(each == text_block(string(each, "text") or "") for each in blocks):
+        return {**message, "content": "\n".join([each["text"] for each in blocks])}
+    return {**message, "content": NO_OUTPUT} if is_result and not message["content"] else message
 
 
 def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -333,4 +347,5 @@ __all__ = [
     "results_behind",
     "text_block",
     "text_or_blocks",
+    "with_one_text",
 ]

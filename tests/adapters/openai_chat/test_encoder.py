@@ -836,7 +836,7 @@ def test_ids_that_come_again():
 
 PROMPTS = {
     "a text": ([TextContent("Hi")], "Hi"),
-    "two texts": ([TextContent("a"), TextContent("b")], "a\nb"),
+    "two texts": ([TextContent("a"), TextContent("b")], [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
     "json": ([JsonContent({"a": 1})], '{"a":1}'),
     "an image": (
         [MediaContent(media_type="image/png", uri="https://u.example/i.png")],
@@ -856,7 +856,7 @@ PROMPTS = {
 @pytest.mark.parametrize(("content", "expected"), PROMPTS.values(), ids=PROMPTS)
 def test_prompts(content, expected):
     """
-    Texts are a string, a line each: text models of Workers AI, SambaNova and others refuse an array (opencode#30381).
+    One text is a string, anything else an array.
     """
     messages, drops = encoded(UserMessage(id="u1", content=tuple(content)))
 
@@ -1148,11 +1148,25 @@ def test_an_id_that_claude_refuses(provider):
     assert "functions_f_0" == result["tool_call_id"]
 
 
-def test_a_result_without_a_text():
+@pytest.mark.parametrize(
+    ("provider", "expected"), [("openai", ""), ("openrouter", "The call has returned no text.")], ids=str
+)
+def test_a_result_without_a_text(provider, expected):
     """
     Gemini behind OpenRouter refuses an empty one: "it must include at least one parts field" (Roo-Code#10672).
     """
-    called = answered(answer(J("{}", 0, "call_1", "f")), "", provider="openrouter")
-    [_, _, result], _ = encoded(USER, called, provider="openrouter")
+    called = answered(answer(J("{}", 0, "call_1", "f")), "", provider=provider)
+    [_, _, result], _ = encoded(USER, called, provider=provider)
 
-    assert "The call has returned no text." == result["content"]
+    assert expected == result["content"]
+
+
+def test_a_prompt_of_several_texts():
+    """
+    Text models of Workers AI, SambaNova and others refuse an array, where one is not needed (opencode#30381).
+    """
+    texts, image = (TextContent("a"), TextContent("b")), UserMessage(id="u2", content=(IMAGE, TextContent("c")))
+    messages, _ = encoded(UserMessage(id="u1", content=texts), image, provider="sambanova")
+
+    assert "a\nb" == messages[0]["content"]
+    assert ["image_url", "text"] == [each["type"] for each in messages[1]["content"]]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import fit_of_model, wire_id
-from assistant_events.adapters.call_results import NO_OUTPUT, text_of
+from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import bridged, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
@@ -58,7 +58,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
-        sent = self._profile.arranged([*[dict(each) for each in self._leading], *items])
+        sent = self._profile.arranged([*map(dict, self._leading), *map(self._profile.fit_message, items)])
         sent = bridged(sent) if MISTRAL.search(self.model_of(self.body)) else sent
         more = others({"reasoning_content": self._profile.always})
         adds = thinks(self.body) or any(not more.keys().isdisjoint(item) for item in sent)
@@ -109,7 +109,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
         """Return the message of a result: text; the wire has no mark of a failure."""
         is_old = string(call.state, "type") == "function_call"
         of_call = {"role": "function", "name": call.name} if is_old else {"role": "tool", "tool_call_id": wire_id(call)}
-        return {**of_call, "content": text_of(content) or NO_OUTPUT}
+        return {**of_call, "content": text_of(content)}
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no place: a call that the server has run, or without a name, a thought of no field."""

@@ -15,7 +15,7 @@ import attrs
 
 from assistant_events.adapters.call_ids import nine_characters, shortened
 from assistant_events.adapters.encoded import Item
-from assistant_events.adapters.items import bridged, joined_prompts, one_call_each
+from assistant_events.adapters.items import bridged, joined_prompts, one_call_each, with_one_text
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.history import CONTENT_ONLY, Policy, Treatment
 
@@ -49,6 +49,9 @@ class Profile:
     arranged: Callable[[list[Item]], list[Item]] = list
     """Makes an order of messages that the server takes of any other."""
 
+    fit_message: Callable[[Item], Item] = with_one_text
+    """Makes a message that the server takes of any other."""
+
     fit_call_id: Callable[[str], str] = str
     """Makes an id that the server takes of any other."""
 
@@ -62,7 +65,9 @@ class Profile:
 PROFILES: Final = by_word(
     {
         # ids: "maximum length 40", later 64; names: "does not match pattern '^[a-zA-Z0-9_-]+$'"
-        Profile(fields=(), fit_call_id=partial(shortened, longest=40), longest_name=64): "openai azure",
+        Profile(
+            fields=(), fit_message=dict, fit_call_id=partial(shortened, longest=40), longest_name=64
+        ): "openai azure",
         # "The `reasoning_content` in the thinking mode must be passed back to the API."
         Profile(fields=("reasoning_content",), always=""): "deepseek",
         # An empty one is "missing" (pi#4178), and empty content (kimi-code#1985, MiMo-V2-Flash#8). OpenCode: #27852.
