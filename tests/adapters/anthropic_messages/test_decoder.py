@@ -406,7 +406,7 @@ FINISHES = {
     "refusal": "content-filter",
     "sensitive": "content-filter",
     "pause_turn": "pause",
-    "compaction": "pause",
+    "compaction": "other",
     "word_of_tomorrow": "other",
     None: "other",
 }
@@ -420,16 +420,6 @@ def test_why_it_ended(reason):
     ended = message(answer(*text(0, "a"), stop_reason=reason))
 
     assert (FINISHES[reason], reason) == (ended.finish_reason, ended.raw_finish_reason)
-
-
-def test_a_compaction_that_was_asked_for():
-    """
-    A request for a compaction alone has its whole answer: asking again would compact again.
-    """
-    summary = B(0, "compaction", content=None), D(0, "compaction_delta", **SUMMARY), X(0)
-    ended = message(answer(*summary, stop_reason="compaction"), request={"compaction": {"type": "summarize"}})
-
-    assert ("other", "compaction") == (ended.finish_reason, ended.raw_finish_reason)
 
 
 def test_facts_of_the_message():

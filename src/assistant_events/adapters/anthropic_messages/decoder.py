@@ -154,8 +154,6 @@ class AnthropicMessagesDecoder(DecoderBase):
             if block.role in ("call", "opaque"):  # also without a stop
                 self._on_stop(block)
         given = words.FINISH_REASONS.get(reason, FinishReason.OTHER) if (reason := self._stop_reason) else None
-        if given is FinishReason.PAUSE and mapping(self.request, "compaction"):
-            given = FinishReason.OTHER  # that of a request for a compaction alone, which is whole
         self.finish_step(self.finish_reason_of(given), reason, usage=self._usage_so_far(partial=False))
 
     # -- blocks

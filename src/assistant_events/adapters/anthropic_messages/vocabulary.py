@@ -21,7 +21,8 @@ FINISH_REASONS: Final = by_word(
         FinishReason.TOOL_CALLS: "tool_use",
         FinishReason.LENGTH: "max_tokens model_context_window_exceeded",
         FinishReason.CONTENT_FILTER: "refusal sensitive",
-        FinishReason.PAUSE: "pause_turn compaction",
+        FinishReason.PAUSE: "pause_turn",
+        FinishReason.OTHER: "compaction",
     }
 )
 """Finish reason by stop reason. The first stop reason of a reason is written for it."""
