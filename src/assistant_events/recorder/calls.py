@@ -282,9 +282,8 @@ class Calls:
         if parsed is None and not fault:
             text = text[2:] if text.startswith("{}{") else text  # gateways begin with the empty object of the start
             parsed, fault = parse_input(text) if call.buffer.length or not call.input else (call.input, None)
-            if fault:
-                parsed = call.input or parse_input(text, controls=True)[0]
-                fault, text = (fault, text) if parsed is None else (None, "")
+            if fault and call.input:
+                parsed, fault, text = call.input, None, ""
         if not fault and not text:
             text = write_json(parsed).decode()
         call.state.update(items_of(state))
@@ -508,13 +507,8 @@ class Calls:
         return write_json(call.input).decode() if not text and call.input else text
 
 
-def parse_input(text: str, *, controls: bool = False) -> tuple[JsonObject | None, str]:
-    """
-    Return the object that *text* holds, or why it holds none. Empty text is an object without keys.
-
-    With *controls* its strings may have control characters: Claude writes such inputs where its service does not check
-    them (openclaw/openclaw#141323, earendil-works/pi#3637).
-    """
+def parse_input(text: str) -> tuple[JsonObject | None, str]:
+    """Return the object that *text* holds, or why it holds none. Empty text is an object without keys."""
     if not text or text.isspace():
         return JsonObject({}), ""
     try:
@@ -522,7 +516,7 @@ def parse_input(text: str, *, controls: bool = False) -> tuple[JsonObject | None
             data: bytes | str = text.encode()  # the reader would keep the UTF-8 of a `str` in it
         except UnicodeEncodeError:
             data = text  # it has half of a surrogate pair
-        value = read_json(data, controls=controls)
+        value = read_json(data)
     except JsonError as error:
         return None, f"the input is {error}"
     if type(value) is not dict:

@@ -22,7 +22,7 @@ from assistant_events.errors import JsonError
 from assistant_events.values.json_values import MAX_DEPTH
 
 
-def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, controls: bool = False) -> Any:
+def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
     """
     Parse one JSON document.
 
@@ -30,8 +30,6 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, controls:
         data: UTF-8 bytes (a byte order mark is skipped) or text.
 
         max_depth: Maximum nesting of objects and arrays; `None` when the caller checks it.
-
-        controls: Whether strings may have control characters that are not escaped.
 
     Raises:
         JsonError: *data* is not valid JSON. The error has the reason and never the data.
@@ -42,7 +40,7 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, controls:
     except (ValueError, RecursionError):
         from assistant_events.values.stdlib_json import read_plain
 
-        value = read_plain(data, controls=controls)
+        value = read_plain(data)
     if max_depth is not None and len(data) > 2 * max_depth:
         _check_depth(data, value, max_depth)
     return value

@@ -23,9 +23,9 @@ _INT_BITS = _INT_DIGITS * 3
 """An integer of so many bits has fewer digits."""
 
 
-def read_plain(data: bytes | str, *, controls: bool = False) -> Any:
+def read_plain(data: bytes | str) -> Any:
     """
-    Parse one JSON document, with *controls* also one whose strings have control characters that are not escaped.
+    Parse one JSON document.
 
     Raises:
         JsonError: *data* is not valid JSON. The error has the reason and never the data.
@@ -35,7 +35,7 @@ def read_plain(data: bytes | str, *, controls: bool = False) -> Any:
         text = data if isinstance(data, str) else bytes(data).decode("utf-8")
         if has_surrogates(text):
             text = _SURROGATES.sub(_escaped, text)  # the reader joins pairs that are escaped
-        return (_LOOSE_READER if controls else _READER).decode(text.removeprefix("\ufeff"))
+        return _READER.decode(text.removeprefix("\ufeff"))
     except RecursionError:
         raise JsonError("nested too deeply") from None
     except UnicodeDecodeError as error:
@@ -165,8 +165,5 @@ def _refuse_constant(name: str) -> Any:
 
 # The string scanner of the standard reader; the stubs omit it.
 _scan: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
-_READER, _LOOSE_READER = [
-    json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant, strict=is_strict)
-    for is_strict in (True, False)
-]
+_READER = json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant)
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=items_of)

@@ -204,31 +204,6 @@ def test_an_input_that_is_a_text_with_half_of_a_surrogate_pair():
     assert (CallStatus.CALLED, {"a": "\ud800"}) == (called.status, called.input)
 
 
-@pytest.mark.parametrize("pieces", [['{"a":"x', '\ny\tz"', "}"], ['\n{"a":"x\ny\tz"}']], ids=len)
-def test_an_input_with_control_characters(pieces):
-    """
-    With `eager_input_streaming` Claude does not check the input; the next request of any wire has them escaped.
-    """
-    given = answer(
-        B(0, "tool_use", id="t", name="f", input={}), *[J(0, piece) for piece in pieces], X(0), stop_reason="tool_use"
-    )
-    [called] = message(given).tool_calls
-
-    assert (CallStatus.CALLED, {"a": "x\ny\tz"}, r'{"a":"x\ny\tz"}') == (called.status, called.input, called.raw_input)
-
-
-@pytest.mark.parametrize("text", ['{"a":"\n', '{"a":"\\d"}', '["\n"]', '{"a":\x00}'])
-def test_an_input_that_is_broken_otherwise(text):
-    """
-    It fails the call, as before: what it means is not certain.
-    """
-    [called] = message(
-        answer(B(0, "tool_use", id="t", name="f", input={}), J(0, text), X(0), stop_reason="tool_use")
-    ).tool_calls
-
-    assert (CallStatus.FAILED, "invalid-input", text) == (called.status, called.error.kind, called.raw_input)
-
-
 # -- tools of the provider
 
 
