@@ -886,19 +886,22 @@ def test_a_call_of_another_provider_without_an_id():
     assert [user("Hi"), fc("call-1"), result("call-1")] == sent
 
 
-@pytest.mark.parametrize("behind", [[], [prompt("And?", message_id="u2")]], ids=["this turn", "an earlier turn"])
 @pytest.mark.parametrize("name", [{}, {"model": "gemini-pro-latest"}], ids=["Gemini 3", "an alias"])
-def test_calls_of_another_provider(name, behind):
+def test_calls_of_another_provider(name):
     """
-    Gemini 3 refuses a call without a signed thought before it (obsidian-gemini#1269, aiden-firmware#699): calls of
+    Gemini 3 refuses a call of the current turn without a signed thought before it (obsidian-gemini#1269): calls of
     others have none, and are sent in words.
     """
     calls = [Call("f", {"a": 1}, call_id="toolu_1", output="x"), Call("g", call_id="toolu_2", output="y")]
-    transcript = conversation(prompt("Hi"), answer("Hello", origin=CLAUDE, calls=calls), behind)
-    encoded = encode(transcript, {**BODY, **name})
+    begun = [prompt("Hi"), answer("Hello", origin=CLAUDE, calls=calls)]
+    encoded = encode(conversation(*begun), {**BODY, **name})
+    later = steps(conversation(*begun, prompt("And?", message_id="u2")), **name)
     words = ['f was called with {"a":1}. It answered:', "x", "g was called with {}. It answered:", "y"]
 
-    assert [user("Hi"), mo("Hello"), user(*words), *[user("And?") for _ in behind]] == encoded.body["input"]
+    assert [user("Hi"), mo("Hello"), user(*words)] == encoded.body["input"]
+    assert ["function_call", "function_call", "function_result", "function_result"] == [
+        step["type"] for step in later if step["type"].startswith("function")
+    ]
     assert [("a1", 1, "reworded", False), ("a1", 2, "reworded", False)] == [
         each for each in reasons(encoded) if each[2] == "reworded"
     ]

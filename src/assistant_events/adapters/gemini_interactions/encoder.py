@@ -137,8 +137,8 @@ class GeminiInteractionsEncoder(EncoderBase):
         """
         Return calls without an id, and those without a signed thought before them that Gemini 3 refuses.
 
-        They follow a thought that is not sent (obsidian-gemini#1269, measured 2026-07), or are of another provider, in
-        any turn (AidenAI-IO/aiden-firmware#699, 2026-09, which sends them as text; earendil-works/pi#2172).
+        They follow a thought that is not sent (obsidian-gemini#1269, measured 2026-07), or are of another provider in
+        the current turn (earendil-works/pi#2172; AidenAI-IO/aiden-firmware#699, 2026-09, which sends them as text).
         """
         sent = frozenset([place for place, _ in parts])
         thoughts = [
@@ -147,7 +147,7 @@ class GeminiInteractionsEncoder(EncoderBase):
             if isinstance(part, ReasoningPart) and part.state.get("signature") and place not in sent
         ]
         is_own = self.is_of_provider(message)
-        is_unsigned = self.checks_signatures and not is_own
+        is_unsigned = self.checks_signatures and not is_own and message.id in self._turn
         lost = thoughts[0] if thoughts and is_own else len(message.parts)
         return [
             place
