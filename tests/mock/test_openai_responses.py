@@ -575,6 +575,17 @@ def test_what_is_accepted(request_):
     assert 200 == posted(anything(), request_).status
 
 
+def test_a_call_of_a_fixture_without_its_namespace():
+    """
+    A fixture may know no more of a call than its name: it is taken back as it was sent.
+    """
+    provider = anything({"output": [CALL]})
+    (call,) = posted(provider, body([USER], tools=[SPACE])).document["output"]
+
+    assert "namespace" not in call
+    assert 200 == posted(provider, body([USER, call, RESULT], tools=[SPACE])).status
+
+
 def test_keys_and_routes():
     """
     A key, any key, is required; other paths and methods are errors of the provider's shape.
