@@ -754,6 +754,7 @@ def test_messages_with_the_words_of_another_error(sent, kind):
 
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 FULL = {"error": {"code": "context_length_exceeded", "message": "Too long."}}
+UNCODED = {"error": {"message": "Slow down.", "type": "requests", "param": None, "code": None}}
 
 WRAPPED = {
     "the text of Claude's own": (
@@ -775,6 +776,21 @@ WRAPPED = {
         "anthropic-messages",
         {"error": {"type": "invalid_request_error", "message": '{"message":"Too many requests, please wait."}'}},
         ("rate-limit", "invalid_request_error", "Too many requests, please wait."),
+    ),
+    "an error without a code inside": (
+        "openai-chat",
+        {"error": {"message": json.dumps(UNCODED), "code": "rate_limit_exceeded"}},
+        ("rate-limit", "rate_limit_exceeded", "Slow down."),
+    ),
+    "an error of another wire inside": (
+        "gemini-generate-content",
+        {"error": {"message": '{"message": "Busy.", "status": "error"}', "code": 503, "status": "UNAVAILABLE"}},
+        ("overloaded", "UNAVAILABLE", "Busy."),
+    ),
+    "an error inside another one inside": (
+        "openai-chat",
+        {"error": {"message": json.dumps({"message": json.dumps(FULL), "code": "bad_gateway"}), "code": 500}},
+        ("context-length", "context_length_exceeded", "Too long."),
     ),
     "no error inside": (
         "openai-chat",

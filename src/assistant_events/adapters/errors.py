@@ -129,7 +129,9 @@ class ErrorTable:
 
             status: HTTP status of the response; `None` when the error did not come as one.
         """
-        error = _unwrapped(error)
+        while inner := _inner(error):
+            is_vaguer = self._is_known(error) and not self._is_known(inner)
+            error = {**inner, **said(error), "message": inner["message"]} if is_vaguer else {**error, **inner}
         words = [word for key in self.fields if (word := string(error, key)) and word not in _NOTHING]
         number = self._number(error)
         if status is None and number is not None and number >= 100 and not self.numbers:
@@ -196,6 +198,13 @@ class ErrorTable:
     def _is_read(self, key: str, value: object, code: str | None) -> bool:
         """Return whether a field of an error has become its message, code or status."""
         return key == "message" or (key in self.fields and (not isinstance(value, str) or value in ("", code)))
+
+    def _is_known(self, error: Fields) -> bool:
+        """Return whether a code of an error has a meaning."""
+        number = self._number(error)
+        is_status = number is not None and number >= 100 and not self.numbers
+        words = [string(error, key) or "" for key in self.fields]
+        return is_status or self._kind(words, number, None) is not None
 
     def _number(self, error: Fields) -> int | None:
         words = [string(error, key) or "" for key in self.fields]
@@ -269,16 +278,16 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     return {**error, **more} if error and more else error
 
 
-def _unwrapped(error: Fields) -> Fields:
-    """Return an error with the fields of the one that its message is, as a document or as the JSON text of one."""
+def _inner(error: Fields) -> Fields:
+    """Return the error that the message of one is, as a document or as the JSON text of one; empty for none."""
     text, inner = string(error, "message") or "", mapping(error, "message")  # LiteLLM's guardrails (its #36598)
     if text.startswith("{"):  # of gateways (NousResearch/hermes-agent#97427)
         try:
             inner = mapping({"message": read_json(text)}, "message")
         except JsonError:
-            return error
+            return {}
     found = error_of_document(inner)
-    return {**error, **found} if string(found, "message") else error
+    return said(found) if string(found, "message") else {}
 
 
 def _delay_s(text: str) -> float | None:
