@@ -148,7 +148,8 @@ SAMPLES = {
     "calls": (
         b'{"index":0,"call":{"id":"call_a1","name":"weather"}}\n{"index":1,"call":{"id":"call_b2","name":"clock"}}\n'
         b'{"index":0,"call":{"arguments":"{\\"city\\""}}\n{"index":1,"call":{"arguments":"{\\"zone\\""}}\n'
-        b'{"index":0,"call":{"arguments":": \\"Oslo\\"}"}}\n{"index":1,"call":{"arguments":": \\"CET\\"}"}}\n'
+        b'{"index":0,"call":{"arguments":": \\"Oslo\\"}"}}\n{"index":1,"call":{"arguments":": "}}\n'
+        b'{"index":1,"call":{"arguments":"\\"CET\\"}"}}\n'
         b'{"end":"TOOL_CALL"}\n'
     ),
     "an error": b'{"index":0,"content":{"text":"Once upon"}}\n{"error":"the model is out of order"}\n',
@@ -162,6 +163,48 @@ def test_a_wire_with_calls_beside_texts_is_sound():
     No document of the wire has a place for a call between two texts.
     """
     check_adapter(SOUND, SAMPLES, mutations=5)
+
+
+COUNTED = {
+    "two texts": (
+        b'{"part":0,"index":0,"content":{"text":"It rains"}}\n{"part":0,"index":1,"content":{"text":" in Oslo"}}\n'
+        b'{"part":1,"index":0,"content":{"thinking":"I"}}\n{"part":2,"index":0,"content":{"text":"It snows"}}\n'
+        b'{"part":2,"index":1,"content":{"text":" in Bergen."}}\n{"index":1,"end":"COMPLETE"}\n'
+    ),
+}
+WITHOUT_ERRORS = {
+    "a text": b'{"index":0,"content":{"text":"Once"},"error":""}\n{"end":"COMPLETE","error":""}\n',
+    "a limit": b'{"index":0,"content":{"text":"Once"},"error":{"message":""}}\n{"end":"MAX_TOKENS","error":""}\n',
+}
+
+
+class CountsPieces(Decoder):
+    def on_event(self, event):
+        super().on_event({**event, "index": event.get("part")})
+
+
+class ReadsEmptyErrors(Decoder):
+    def on_error(self, error):
+        if error:
+            super().on_error(error)
+
+
+def test_a_wire_that_counts_the_pieces_of_each_part_is_sound():
+    """
+    Their number is not that of an item, though it comes again.
+    """
+    sound = Dialect(
+        name="beside-chat", decoder=CountsPieces, encoder=Encoder.encode, dropped={**DROPPED, "part": "Of the part."}
+    )
+    check_adapter(sound, COUNTED, mutations=5)
+
+
+def test_a_wire_with_an_empty_error_in_each_frame_is_sound():
+    """
+    An error without words has failed nothing.
+    """
+    sound = Dialect(name="beside-chat", decoder=ReadsEmptyErrors, encoder=Encoder.encode, dropped=DROPPED)
+    check_adapter(sound, WITHOUT_ERRORS, mutations=5)
 
 
 def planted(**methods):

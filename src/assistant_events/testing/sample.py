@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from random import Random
 from typing import Any, Final, NamedTuple, TypeAlias, cast, final
 
@@ -142,9 +143,16 @@ class Sample:
 
     @cached_property
     def usual_number(self) -> Path:
-        """The field with the number of an item on most wires; none when it has one number, or another in each frame."""
-        found = [leaf for frame in self.frames for path, leaf in leaves(frame.document) if path[-1:] == _NUMBER]
-        return _NUMBER if 1 < len(set(found)) < len(found) else ()
+        """
+        The field with the number of an item on most wires; none unless two pieces in a row have another than the first.
+
+        One that counts pieces from the start of each part has the first number alone in a row.
+        """
+        whole = pieces_of(self.transcript).values()
+        documents = [frame.document for frame in self.frames]
+        pieces = [each for each in documents if any(text and text in part for text in strings(each) for part in whole)]
+        found = [leaf for each in pieces for path, leaf in leaves(each) if path[-1:] == _NUMBER and type(leaf) is int]
+        return _NUMBER if any(one == other > min(found) for one, other in pairwise(found)) else ()
 
     @property
     def payloads(self) -> list[tuple[str | None, Any]]:

@@ -98,7 +98,7 @@ def check_last_errors(sample: Sample) -> None:
     """End the stream behind a frame with an error: it is the error of the answer."""
     for frame in sample.frames:
         found = [(path, leaf) for path, leaf in leaves((frame.document or {}).get("error")) if isinstance(leaf, str)]
-        given = [leaf for path, leaf in found if path[-1:] in ((), ("message",))]
+        given = [leaf for path, leaf in found if leaf and path[-1:] in ((), ("message",))]
         if not given:
             continue
         events = sample.decode([sample.body[: frame.end]])
