@@ -733,6 +733,17 @@ HARMLESS = {
         ),
         "invalid-request",
     ),
+    **{
+        f"a field of a tool that is called {name}": (
+            ("openai-chat", 400, f"Invalid schema of f: '{name}' is required.", {"type": "invalid_request_error"}),
+            "invalid-request",
+        )
+        for name in ("requestsPerDay", "quota_exhausted", "insufficient_quota")
+    },
+    "a code of money behind that of a limit": (
+        ("openai-chat", 429, 'Too many requests: {"code": "insufficient_quota"}', {}),
+        "quota",
+    ),
     "requests without money": (
         ("openai-chat", 429, "Too many requests for your current quota.", {"code": "insufficient_quota"}),
         "quota",

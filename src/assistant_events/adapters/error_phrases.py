@@ -28,7 +28,6 @@ _OF_MINUTES: Final = _by_phrase(
 _OTHERS: Final = _by_phrase(
     {
         ErrorKind.QUOTA: (
-            "insufficient_quota",  # OpenAI behind OpenRouter and others (everruns/everruns#1819)
             "insufficient balance",  # DeepSeek, MiniMax, Moonshot, Z.ai
             "credit balance is too low",  # Claude
             "extra usage",  # Claude: a plan (claude-code#45046, #45149, #64982); Kimi (openclaw#142656)
@@ -51,8 +50,6 @@ _OTHERS: Final = _by_phrase(
             "active grok subscription",  # xAI (NousResearch/hermes-agent: error_classifier.py)
             "insufficient account",  # MiMo (XiaomiMiMo/MiMo#99)
             "individual quota reached",  # Antigravity behind gateways (decolua/9router#1308)
-            "quota_exhausted",  # the same (lbjlaq/Antigravity-Manager#541)
-            "requestsperday",  # Gemini behind LiteLLM (BerriAI/litellm#9035)
             ", limit: 0, model:",  # Gemini: not in the free tier (BerriAI/litellm#33421)
             "credit card on file",  # the gateway of Vercel (arlanrakh/talk-to-girlfriend-ai#6)
             "free-models-per-day",  # OpenRouter (Gitlawb/openclaude#936)
@@ -90,12 +87,23 @@ _OTHERS: Final = _by_phrase(
     }
 )
 
+_CODES: Final = _by_phrase(
+    {
+        ErrorKind.QUOTA: (
+            "insufficient_quota",  # OpenAI behind OpenRouter and others (everruns/everruns#1819)
+            "quota_exhausted",  # Antigravity behind gateways (lbjlaq/Antigravity-Manager#541)
+            "requestsperday",  # Gemini behind LiteLLM (BerriAI/litellm#9035)
+        )
+    }
+)
+"""Codes in messages; in that of a wrong request they may be names of the app's own, as of a field of a tool."""
+
 _OF_ITEMS: Final = _by_phrase(
     {ErrorKind.INVALID_REQUEST: ("does not belong to this connection",)}  # Copilot, as 401 (opencode#31236)
 )
 """Beside the code of a refused key."""
 
-_FIRM: Final = MappingProxyType({**_OF_MINUTES, **_OTHERS})
+_FIRM: Final = MappingProxyType({**_OF_MINUTES, **_CODES, **_OTHERS})
 """Beside the codes of a rate limit, of a server that fails or has no capacity, and of a refused key."""
 
 _LOOSE: Final = _by_phrase(
@@ -133,7 +141,7 @@ _LOOSE: Final = _by_phrase(
 
 PHRASES: Final[Mapping[ErrorKind, Mapping[str, ErrorKind]]] = MappingProxyType(
     {
-        ErrorKind.INVALID_REQUEST: MappingProxyType({**_FIRM, **_LOOSE}),
+        ErrorKind.INVALID_REQUEST: MappingProxyType({**_OF_MINUTES, **_OTHERS, **_LOOSE}),
         ErrorKind.RATE_LIMIT: _FIRM,
         ErrorKind.OVERLOADED: _FIRM,
         ErrorKind.PROVIDER: _FIRM,

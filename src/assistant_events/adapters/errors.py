@@ -230,7 +230,9 @@ class ErrorTable:
     def _specified(self, coded: ErrorKind | None, message: str) -> ErrorKind:
         """Return the kind of the first phrase that *message*, in lower case, has; that of the code without one."""
         own = self.phrases if coded in (None, ErrorKind.INVALID_REQUEST) else _NO_PHRASES
-        phrases = {**PHRASES.get(coded or ErrorKind.INVALID_REQUEST, _NO_PHRASES), **own}
+        kinds = (ErrorKind.PROVIDER, ErrorKind.INVALID_REQUEST) if coded is None else (coded,)
+        found = [*[PHRASES.get(each, _NO_PHRASES) for each in kinds], own]
+        phrases = {phrase: kind for each in found for phrase, kind in each.items()}
         return next((kind for phrase, kind in phrases.items() if phrase in message), coded or ErrorKind.PROVIDER)
 
     def _forms(self, error: ErrorInfo) -> Iterator[dict[str, Any]]:
