@@ -793,6 +793,11 @@ WRAPPED = {
         {"error": {"message": json.dumps(UNCODED), "code": "rate_limit_exceeded"}},
         ("rate-limit", "rate_limit_exceeded", "Slow down."),
     ),
+    "a number alone inside": (
+        "openai-chat",
+        {"error": {"message": '{"error": {"message": "Busy.", "code": 404}}', "code": "rate_limit_exceeded"}},
+        ("rate-limit", "rate_limit_exceeded", "Busy."),
+    ),
     "an error of another wire inside": (
         "gemini-generate-content",
         {"error": {"message": '{"message": "Busy.", "status": "error"}', "code": 503, "status": "UNAVAILABLE"}},

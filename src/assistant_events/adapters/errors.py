@@ -130,7 +130,7 @@ class ErrorTable:
             status: HTTP status of the response; `None` when the error did not come as one.
         """
         while inner := _inner(error):
-            is_vaguer = self._is_known(error) and not self._is_known(inner)
+            is_vaguer = self._is_known(error, status) and not self._is_known(inner, status)
             error = {**inner, **said(error), "message": inner["message"]} if is_vaguer else {**error, **inner}
         words = [word for key in self.fields if (word := string(error, key)) and word not in _NOTHING]
         number = self._number(error)
@@ -199,10 +199,10 @@ class ErrorTable:
         """Return whether a field of an error has become its message, code or status."""
         return key == "message" or (key in self.fields and (not isinstance(value, str) or value in ("", code)))
 
-    def _is_known(self, error: Fields) -> bool:
-        """Return whether a code of an error has a meaning."""
+    def _is_known(self, error: Fields, status: int | None) -> bool:
+        """Return whether a code of an error has a meaning; a number has none beside the *status* of the response."""
         number = self._number(error)
-        is_status = number is not None and number >= 100 and not self.numbers
+        is_status = status is None and number is not None and number >= 100 and not self.numbers
         words = [string(error, key) or "" for key in self.fields]
         return is_status or self._kind(words, number, None) is not None
 
