@@ -468,6 +468,7 @@ REFUSED = {
         body([USER, {**CALL, "arguments": None}, RESULT]),
         "Missing required parameter: 'input[1].arguments'.",
     ),
+    "a name of a wrong type": (body([USER, {**CALL, "name": ["f"]}, RESULT], tools=[SPACE]), "expected a string"),
     "arguments of a wrong type": (body([USER, {**CALL, "arguments": {}}, RESULT]), "expected a string"),
     "a reasoning without a summary": (
         body([USER, {"type": "reasoning", "id": "rs_1"}]),

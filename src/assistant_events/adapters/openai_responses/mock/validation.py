@@ -277,8 +277,9 @@ def _check_call(where: str, kind: str, item: Fields) -> None:
     if kind in ("function_call", "custom_tool_call"):
         check_length(f"{where}.call_id", string(item, "call_id"))
         check_name(f"{where}.name", string(item, "name"))
-    if kind == "function_call" and not isinstance(item["arguments"], str):
-        raise _rejected(f"Invalid type for '{where}.arguments': expected a string.", "invalid_type")
+    for key in ("name", "arguments") if kind == "function_call" else ():
+        if not isinstance(item[key], str):
+            raise _rejected(f"Invalid type for '{where}.{key}': expected a string.", "invalid_type")
     if kind == "function_call_output" and is_object(item["output"]):
         text = f"Invalid type for '{where}.output': expected one of an array of objects or string, but got an object"
         raise _rejected(f"{text} instead.", "invalid_type", f"{where}.output")
