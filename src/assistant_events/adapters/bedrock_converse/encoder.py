@@ -16,7 +16,7 @@ from assistant_events.adapters import bedrock_models as models
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import media_block, write_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
-from assistant_events.adapters.call_ids import nine_characters, wire_id
+from assistant_events.adapters.call_ids import fit_of_model, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED, NO_OUTPUT
 from assistant_events.adapters.claude import ClaudeEncoder
 from assistant_events.adapters.encoder import Item
@@ -64,8 +64,7 @@ class BedrockConverseEncoder(ClaudeEncoder):
 
     def fit_call_id(self, call_id: str) -> str:
         """Return an id that the model takes."""
-        fit = super().fit_call_id(call_id)
-        return nine_characters(fit) if "mistral" in self.model_of(self.body) else fit
+        return fit_of_model(self.model_of(self.body))(super().fit_call_id(call_id))
 
     def model_of(self, body: Mapping[str, Any]) -> str:
         """Return the model that *body* names; without one, raise a `ValueError`."""
