@@ -25,6 +25,23 @@ FAST = Clock(scale=0.001)
 """A second lasts a millisecond: these tests have threads, so their time cannot jump."""
 
 
+class Silent(Provider):
+    """
+    Begins each answer, and never ends it.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.ended = Event(), Event()
+
+    async def answer(self, request):
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended.set()
+
+
 def sync_client(provider):
     return SyncGeminiInteractions("secret-key", http=provider.http, clock=FAST)
 
@@ -149,28 +166,20 @@ def test_ctrl_c_while_a_request_is_made():
     """
     The request is given up, and does not continue behind the app.
     """
-    begun, ended = Event(), Event()
-
-    class Silent(Provider):
-        async def answer(self, request):
-            begun.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                ended.set()
+    provider = Silent()
 
     def press():
-        begun.wait()
+        provider.begun.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
-    with SyncGeminiInteractions("secret-key", http=Silent().http) as client:
+    with SyncGeminiInteractions("secret-key", http=provider.http) as client:
         presser = Thread(target=press)
         presser.start()
         with pytest.raises(KeyboardInterrupt):
             client.status("v1")
         presser.join()
 
-        assert ended.wait(10)
+        assert provider.ended.wait(10)
 
 
 @pytest.mark.parametrize("has_begun", [True, False])
@@ -178,16 +187,7 @@ def test_ctrl_c_before_the_wait_for_a_request(monkeypatch, has_begun):
     """
     So it is where the key is pressed before there is anything to wait for, whether the request has begun or not.
     """
-    begun, ended, gate = Event(), Event(), Event()
-
-    class Silent(Provider):
-        async def answer(self, request):
-            begun.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                ended.set()
-
+    provider, gate = Silent(), Event()
     submit = asyncio.run_coroutine_threadsafe
 
     def interrupted(coroutine, loop):
@@ -195,18 +195,18 @@ def test_ctrl_c_before_the_wait_for_a_request(monkeypatch, has_begun):
             loop.call_soon_threadsafe(gate.wait)
         submit(coroutine, loop)
         if has_begun:
-            begun.wait()
+            provider.begun.wait()
         raise KeyboardInterrupt
 
-    with SyncGeminiInteractions("secret-key", http=Silent().http) as client:
+    with SyncGeminiInteractions("secret-key", http=provider.http) as client:
         with monkeypatch.context() as patched:
             patched.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 client.status("v1")
         gate.set()
-        assert has_begun is ended.wait(10 if has_begun else 0)
+        assert has_begun is provider.ended.wait(10 if has_begun else 0)
 
-    assert has_begun is begun.is_set()
+    assert has_begun is provider.begun.is_set()
 
 
 def test_recover_and_wait():

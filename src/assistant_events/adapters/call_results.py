@@ -24,7 +24,10 @@ CALL_FAILED: Final = "The call has failed."
 """What is sent of an error without a text, where an empty one is refused (reports of 2024-07 to 2026-06)."""
 
 NO_OUTPUT: Final = "The call has returned no text."
-"""What is sent of a result without one: “it must include at least one parts field” (Gemini, Roo-Code#10672)."""
+"""
+What is sent of a result that is empty, or an image, to models that refuse an empty one: “it must include at least one
+parts field” (Gemini, Roo-Code#10672), and Nova.
+"""
 
 
 def _is_answered(call: msg.ToolPart) -> bool:

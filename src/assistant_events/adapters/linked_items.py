@@ -55,9 +55,9 @@ def _seals(part: msg.Part) -> bool:
     return isinstance(part, msg.ReasoningPart) and (string(part.state, "format") or "").startswith("google-gemini")
 
 
-def calls_last(items: Iterable[Item], provider: str) -> list[Item]:
+def in_taken_order(items: Iterable[Item], provider: str) -> list[Item]:
     """
-    Return the items of an answer: for DeepSeek, with its thoughts before, and calls of functions behind all others.
+    Return the items of an answer in an order that the server takes: for DeepSeek thoughts first and calls last.
 
     It wants results at once, and finds none of a call behind which there is another item (pydantic-ai#7448), and no
     thought that is behind a text: "The `reasoning_text` in the thinking mode must be passed back to the API."
@@ -119,4 +119,4 @@ def lost_calls(parts: Sequence[tuple[int, msg.Part]], *, is_gone: bool, is_store
     }
 
 
-__all__ = ["ALONE", "LOST", "calls_last", "formless_calls", "lost_calls", "with_namespaces", "without_successor"]
+__all__ = ["ALONE", "LOST", "formless_calls", "in_taken_order", "lost_calls", "with_namespaces", "without_successor"]

@@ -51,7 +51,7 @@ pydantic-ai#4035, openai-python#2826), “unknown variant `file`, expected `text
 """
 
 TEXT_RESULTS: Final = frozenset({"huggingface", "llama.cpp", "lmstudio"})
-"""Those of which the result of a call is a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380)."""
+"""Those of which the result of a call is a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380, responses.js)."""
 
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.events import Event
@@ -12,10 +12,9 @@ from assistant_events.messages import AssistantMessage
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
 from assistant_events.testing.builders import Call, answer, prompt
+from assistant_events.testing.mutations import Steps, values_in
 from assistant_events.testing.round_trips import MODEL_FIELDS, app_body, emitted, encode_twice
 from assistant_events.testing.sample import MESSAGE_ID, Sample, require, strings
-
-_Place: TypeAlias = tuple[str | int, ...]
 
 _TURNS: Final = ("first", "second", "third")
 _CALLS: Final = {"a": "a", "b": "b", "a again": "a"}
@@ -102,7 +101,8 @@ def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -
             f"{sample.name}: the input of the call, which came whole, is not in {where}; it has an `input` and no "
             "`raw_input`",
         )
-        found = {leaf: place for place, leaf in reversed([*_places(document)])}  # the first of each
+        values = reversed([*values_in(document)])
+        found = {value: steps for steps, value in values if isinstance(value, str)}  # the first of each
         if _BETWEEN not in found or any(text not in found for text in _AROUND):
             continue  # the wire has one text an answer
         places = [found[text] for text in (_AROUND[0], _BETWEEN, _AROUND[1])]
@@ -118,19 +118,7 @@ def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -
             require(inputs == [_GIVEN], f"{sample.name}: in its stream the call has the input {inputs}")
 
 
-def _places(value: object, place: _Place = ()) -> Iterator[tuple[_Place, str]]:
-    """Yield the strings in JSON, each with the keys and indexes that lead to it."""
-    if isinstance(value, str):
-        yield place, value
-    elif isinstance(value, Mapping):
-        for key, item in cast("Mapping[str, object]", value).items():
-            yield from _places(item, (*place, key))
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(cast("list[object]", value)):
-            yield from _places(item, (*place, index))
-
-
-def _are_in_order(one: _Place, other: _Place) -> bool | None:
+def _are_in_order(one: Steps, other: Steps) -> bool | None:
     """Return whether items of one array are in this order; `None` for fields of one object, which have no order."""
     keys = next(((mine, its) for mine, its in zip(one, other, strict=False) if mine != its), None)
     match keys:

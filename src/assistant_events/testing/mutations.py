@@ -7,11 +7,12 @@ Works on lines, and on the JSON inside of them, so it fits server-sent events an
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
-_Path: TypeAlias = tuple[str | int, ...]
+Steps: TypeAlias = tuple[str | int, ...]
+"""Keys and indexes that lead to a value in JSON."""
 
 HOSTILE_JSON: Final[tuple[str, ...]] = (
     "null",
@@ -139,6 +140,17 @@ MUTATIONS: Final[tuple[Callable[[bytes, Random], bytes], ...]] = (
 """What `mutated` chooses from."""
 
 
+def values_in(value: object, steps: Steps = ()) -> Iterator[tuple[Steps, object]]:
+    """Yield the values in JSON, outer ones first, with the keys and indexes that lead to them."""
+    yield steps, value
+    if isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            yield from values_in(item, (*steps, key))
+    elif isinstance(value, (list, tuple)):
+        for at, item in enumerate(cast("list[object]", value)):
+            yield from values_in(item, (*steps, at))
+
+
 def _on_blocks(body: bytes, random: Random, change: Callable[[list[bytes], int], list[bytes]]) -> bytes:
     separator = b"\n\n" if b"\n\n" in body else b"\n"
     blocks = body.split(separator)
@@ -155,7 +167,7 @@ def _on_json(body: bytes, random: Random, change: Callable[[Any, str | int], Non
         document = json.loads(lines[at][start:])
     except (ValueError, RecursionError):
         return body
-    places = [path for path in _paths(document, ()) if path]
+    places = [steps for steps, _ in values_in(document) if steps]
     if start < 0 or not places:
         return body
     *way, key = random.choice(places)
@@ -165,14 +177,3 @@ def _on_json(body: bytes, random: Random, change: Callable[[Any, str | int], Non
     change(holder, key)
     lines[at] = lines[at][:start] + json.dumps(document, separators=(",", ":")).encode()
     return b"\n".join(lines)
-
-
-def _paths(value: Any, path: _Path) -> Iterator[_Path]:
-    # Any: as JSON was read.
-    yield path
-    if isinstance(value, dict):
-        for key, item in cast("dict[str, Any]", value).items():
-            yield from _paths(item, (*path, key))
-    elif isinstance(value, list):
-        for at, item in enumerate(cast("list[object]", value)):
-            yield from _paths(item, (*path, at))

@@ -29,7 +29,6 @@ _REFUSED = frozenset({"toolUse", "toolResult", "image", words.UNKNOWN_MEMBER})
 """Keys of raw blocks that are refused: a call without a name, a result without its call, media, the name alone."""
 
 _NO_IMAGES = [kind for kind, (block, _) in words.MEDIA.items() if block != "image"]
-"""Of an output that is empty or an image, where the model refuses an empty `content`, as Nova does."""
 
 _NO_TEXT = "The user has sent no text beside the documents."
 """“A text block must be included when using documents.” (BerriAI/litellm#36499, maximhq/bifrost#5817)."""

@@ -72,7 +72,7 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the items of an answer."""
         items = [_for_request(item, self.target.provider) for item in output_items.output_items(message)]
-        return linked.with_namespaces(linked.calls_last(items, self.target.provider), mappings(self.body, "tools"))
+        return linked.with_namespaces(linked.in_taken_order(items, self.target.provider), mappings(self.body, "tools"))
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
         """Return whether a part has an item. Perplexity takes back messages and calls of the app alone."""
