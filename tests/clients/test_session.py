@@ -7,12 +7,15 @@ import asyncio
 import anyio
 import pytest
 
+from assistant_events import Origin
 from assistant_events.adapters.anthropic_messages.client import AnthropicMessages, SyncAnthropicMessages
 from assistant_events.adapters.gemini_interactions import dialect
+from assistant_events.clients import load_client
 from assistant_events.errors import StoreError
+from assistant_events.history import DropReason
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore
-from assistant_events.testing import mock_provider
+from assistant_events.testing import answer, durable, mock_provider, prompt
 from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import stream
 
@@ -246,6 +249,45 @@ def test_the_usage_of_an_answer_that_is_stopped(is_sync):
 
     assert ("cancelled", True) == (last.error.kind, last.usage.details["partial"])
     assert last.usage.input_tokens > 0
+
+
+OTHERS = "b3RoZXJz"
+MOVED = {
+    "anthropic-messages": ("anthropic", {"model": "claude-opus-4-6", "max_tokens": 9}, {"signature": OTHERS, "i": 0}),
+    "bedrock-converse": ("bedrock", {"modelId": "anthropic.claude-opus-4-6-v1:0"}, {"signature": OTHERS, "i": 0}),
+    "gemini-generate-content": ("google", {"model": "gemini-3-pro"}, {"thoughtSignature": OTHERS, "i": 0}),
+    "openai-responses": (
+        "openai",
+        {"model": "gpt-5.6", "store": False},
+        {"encrypted_content": OTHERS, "item_id": "rs_1"},
+    ),
+}
+"""Provider, request and state of a thought of each dialect."""
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_state_of_another_account(name):
+    """
+    The service refuses it; the answer comes all the same, to a request without it, and no failure is stored.
+    """
+    provider, body, thought = MOVED[name]
+    origin = Origin(provider=provider, model=body.get("model") or body["modelId"], dialect=name)
+    store = MemoryStore()
+    store.append("s", [prompt("Hi"), *durable(answer("Ho", reasoning="Hm", reasoning_state=thought, origin=origin))])
+    with mock_provider({"And?": "So."}, dialect=name) as mock:
+
+        async def work():
+            session = await Session.open(store, "s")
+            await session.prompt("And?")
+            async with load_client(name)("k", base_url=mock.url) as api, session.respond(api, body) as events:
+                types = [event.type async for event in events]
+            return session.transcript.last.text, types, {drop.reason for drop in events.request.drops}
+
+        text, types, reasons = asyncio.run(work())
+        sent = [OTHERS in str(request) for request in mock.requests]
+
+    assert ("So.", [True, False], {DropReason.STRIPPED}) == (text, sent, reasons)
+    assert "step.failed" not in types
 
 
 def test_the_client_of_the_other_face():

@@ -403,6 +403,52 @@ def test_a_refusal_when_a_failed_answer_is_asked_for_again(open_session, store):
     assert ("one", "two") == (session.transcript["a1"].text, session.transcript["a1.2"].text)
 
 
+REFUSED_STATE = [OSError("invalid_encrypted_content")]
+
+
+@pytest.mark.parametrize("chained", [False, True], ids=["full", "chained"])
+def test_state_that_was_refused_is_left_out(open_session, store, chained):
+    """
+    The provider cannot read it any more: the answer is asked for once without any, under its id, also by a regenerate.
+    """
+    asked = []
+
+    def encoder(messages, body, *, mode="auto", strip=False, **how):
+        asked.append((mode, strip))
+        said = encode(messages, body, mode=mode if chained else "full", **how)
+        return attrs.evolve(said, body={**said.body, "strip": strip})
+
+    class Refusing(Provider):
+        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=encoder)
+
+    store.append("s1", ASKED_BEFORE)
+    session = open_session(store)
+    client = Refusing(REFUSED_STATE, HELLO, [line(think=""), *REFUSED_STATE], HELLO)
+    list(each(session.respond(client, BODY, message_id="a1")))
+    session.regenerate("a1")
+    list(each(session.respond(client, BODY, message_id="a2")))
+
+    assert [("auto", False), ("full", True)] * 2 == asked
+    assert ["user: hi", "assistant", "user: And?"] == client.requests[1]["input"]
+    assert ("Hello", None) == (session.transcript["a2"].text, session.transcript["a2"].error)
+    assert "step.failed" not in [record.event.type for record in store.read("s1")]
+
+
+def test_a_request_without_state_that_is_refused(open_session, store):
+    """
+    One that had none is not made again, whatever the words of the error are.
+    """
+    store.append("s1", ASKED_BEFORE)
+
+    class Refusing(Provider):
+        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=lambda *given, **_: encode(*given, mode="full"))
+
+    session, client = open_session(store), Refusing(REFUSED_STATE, HELLO)
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (1, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
+
+
 def test_an_answer_whose_request_had_state_that_was_refused(open_session, store):
     """
     When it is asked for again, its encoder knows why it failed: the same request would be refused for ever.
@@ -417,12 +463,12 @@ def test_an_answer_whose_request_had_state_that_was_refused(open_session, store)
         dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=encoder)
 
     store.append("s1", ASKED_BEFORE)
-    client = Refusing([OSError("invalid_encrypted_content")], HELLO)
+    client = Refusing(REFUSED_STATE, HELLO)
     session = open_session(store)
     for _ in range(2):
         list(each(session.respond(client, BODY, message_id="a1")))
 
-    assert [["u1", "a0", "u2"], ["u1", "a0", "u2", "a1"]] == known
+    assert [["u1", "a0", "u2"], ["u1", "a0", "u2"], ["u1", "a0", "u2", "a1"]] == known
     assert "Hello" == session.transcript["a1"].text
 
 

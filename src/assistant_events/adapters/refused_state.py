@@ -8,7 +8,7 @@ from typing import Final
 
 from assistant_events import messages as msg
 from assistant_events.history import Policy, Relation
-from assistant_events.values import Origin, write_json
+from assistant_events.values import ErrorInfo, Origin, write_json
 
 REFUSALS: Final = re.compile(
     r"invalid_encrypted_content|the encrypted content .{0,200}could not be verified"  # OpenAI (openai/codex#8119)
@@ -32,13 +32,15 @@ The state is bound to an account, a tenant or a server: another one is asked aft
 """
 
 
-def refuses_state(message: msg.Message) -> bool:
-    """Return whether *message* is an answer with which the service has refused state that is before it."""
-    error = message.error if isinstance(message, msg.AssistantMessage) else None
-    if error is None:
-        return False
+def is_refusal(error: ErrorInfo) -> bool:
+    """Return whether *error* is one with which a service refuses state in the request."""
     details = write_json(error.details).decode() if error.details else ""
     return REFUSALS.search(f"{error.code} {error.message} {details}") is not None
+
+
+def refuses_state(message: msg.Message) -> bool:
+    """Return whether *message* is an answer with which the service has refused state that is before it."""
+    return isinstance(message, msg.AssistantMessage) and message.error is not None and is_refusal(message.error)
 
 
 def refused_at(messages: Sequence[msg.Message], target: Origin, policy: Policy) -> int:
@@ -53,4 +55,4 @@ def refused_at(messages: Sequence[msg.Message], target: Origin, policy: Policy) 
     return max(refused, default=0)
 
 
-__all__ = ["REFUSALS", "refused_at", "refuses_state"]
+__all__ = ["REFUSALS", "is_refusal", "refused_at", "refuses_state"]

@@ -34,7 +34,7 @@ from assistant_events.session.options import CHECKPOINT_S, Meta, Records, Sessio
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
-from assistant_events.session.request import created, request_for
+from assistant_events.session.request import Refused, created, request_for
 from assistant_events.session.stopping import stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
@@ -171,7 +171,7 @@ class Core(ABC, Generic[StreamT]):
         """
         name = self.new_id() if message_id is None else message_id
 
-        async def ask(tried: Encoded | None) -> tuple[Source, Encoded] | None:
+        async def ask(tried: Refused | None) -> tuple[Source, Encoded] | None:
             if tried is None:
                 await self._alone(self._refresh())
             dialect, provider = api_of(client)
@@ -213,7 +213,7 @@ class Core(ABC, Generic[StreamT]):
             KeyError: No answer has this id.
         """
 
-        async def ask(_refused: Encoded | None) -> tuple[Source, None]:
+        async def ask(_refused: Refused | None) -> tuple[Source, None]:
             await self._alone(self._refresh())
             message = self.transcript.answer(self._resumable() if message_id is None else message_id)
             check_resumable(client, message)
@@ -249,7 +249,7 @@ class Core(ABC, Generic[StreamT]):
             )
         source = self._source(chunks, lambda: decoder, self.transcript.last)
 
-        async def ask(_refused: Encoded | None) -> tuple[Source, None]:
+        async def ask(_refused: Refused | None) -> tuple[Source, None]:
             return source, None
 
         return self._stream(ask, None, meta)

@@ -12,6 +12,7 @@ import attrs
 
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.refused_state import is_refusal
 from assistant_events.errors import LocalProtocolError
 from assistant_events.event_lists import EventList
 from assistant_events.events import is_durable
@@ -154,7 +155,7 @@ class StreamReceiver:
     def refusal(self) -> ErrorInfo | None:
         """Why the provider refused the request, when that is all that has come; `None` otherwise."""
         last = self.pending[-1] if self.pending and self._refusable else None
-        if not isinstance(last, ev.StepFailed) or last.error.kind not in _REFUSALS:
+        if not isinstance(last, ev.StepFailed) or not (last.error.kind in _REFUSALS or is_refusal(last.error)):
             return None
         return last.error if all(isinstance(event, _STARTS) for event in self.pending[:-1]) else None
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, final
+
+import attrs
 
 from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
+from assistant_events.adapters.refused_state import is_refusal
 from assistant_events.errors import LocalProtocolError
 from assistant_events.messages import AssistantMessage, Message
 from assistant_events.session.answers import Client, api_of
+from assistant_events.values import ErrorInfo
 
 
 def created(
@@ -29,23 +33,37 @@ def _takes(function: Callable[..., object], name: str) -> bool:
     return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
+@final
+@attrs.frozen
+class Refused:
+    """A request that the provider has refused, and why."""
+
+    request: Encoded
+
+    error: ErrorInfo
+
+
 def request_for(
-    client: Client, messages: Sequence[Message], body: Fields, mode: EncodeMode, refused: Encoded | None
+    client: Client, messages: Sequence[Message], body: Fields, mode: EncodeMode, refused: Refused | None
 ) -> Encoded | None:
     """
     Return the request for the next answer.
 
-    After one that was *refused* it is a full one that needs nothing that the provider stores; `None` when the refused
-    one was the same.
+    After one that was *refused* it is a full one that needs nothing that the provider stores, or has no state where
+    its state was refused; `None` when the refused one was the same.
     """
     dialect, provider = api_of(client)
     if dialect.encoder is None:
         raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
     if refused is None:
         return dialect.encoder(messages, body, mode=mode, provider=provider)
+    tried = refused.request
+    if is_refusal(refused.error):
+        bare = dialect.encoder(messages, body, mode="full", provider=provider, strip=True)
+        return None if bare.body == tried.body else bare
     if dialect.policy.storage_key is None:
-        return None if refused.mode == "full" else dialect.encoder(messages, body, mode="full", provider=provider)
+        return None if tried.mode == "full" else dialect.encoder(messages, body, mode="full", provider=provider)
     policy = dialect.policy.without_storage()
     encoded = dialect.encoder(messages, body, mode="full", provider=provider, policy=policy)
     usual = dialect.encoder(messages, body, mode="full", provider=provider)  # with prompts that have come meanwhile
-    return None if refused.mode == "full" and encoded.body == usual.body else encoded
+    return None if tried.mode == "full" and encoded.body == usual.body else encoded

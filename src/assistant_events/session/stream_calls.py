@@ -12,6 +12,7 @@ from assistant_events.adapters.encoded import Encoded
 from assistant_events.events import LiveEvent
 from assistant_events.session.answers import Source
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
+from assistant_events.session.request import Refused
 
 PAUSES_S: Final = (0.1, 0.4, 1.6, 6.4)
 """Pauses before an answer, or a result of a tool, is stored again after an error of the store."""
@@ -23,7 +24,7 @@ class Hold(Protocol):
     async def __call__(self, *, held: bool) -> object: ...  # noqa: D102
 
 
-Ask: TypeAlias = Callable[[Encoded | None], Awaitable[tuple[Source, Encoded | None] | None]]
+Ask: TypeAlias = Callable[[Refused | None], Awaitable[tuple[Source, Encoded | None] | None]]
 """
 Asks for an answer, after a request that was refused with another one. Returns its source, and the request if known;
 `None` when the other one is the same.

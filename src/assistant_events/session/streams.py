@@ -15,6 +15,7 @@ from assistant_events.errors import ConflictError, LocalProtocolError, StoreErro
 from assistant_events.events import Event
 from assistant_events.session.answers import Answer, Client, check_synchronous
 from assistant_events.session.receiver import Accepted, StreamReceiver
+from assistant_events.session.request import Refused
 from assistant_events.session.stopping import stop_run
 from assistant_events.session.stream_calls import PAUSES_S, Ask, StreamCalls
 from assistant_events.values.credentials import error_text
@@ -110,10 +111,11 @@ class AnswerStream:
         if not receiver.pending:
             return None if receiver.finished else ((), iter(()))
         refusal = receiver.refusal
-        if self.request is not None and refusal is not None and (asked := await self._ask(self.request)) is not None:
+        tried = None if self.request is None or refusal is None else Refused(self.request, refusal)
+        if tried is not None and (asked := await self._ask(tried)) is not None:
             await receiver.source.close()
             source, self.request = asked
-            receiver.ask_again(source, refusal)
+            receiver.ask_again(source, tried.error)
             return (), iter(())
         accepted = await self._store(receiver)
         return accepted.events, iter(accepted.seqs)
