@@ -4,9 +4,12 @@ Exceptions of transports as errors of messages.
 
 import asyncio
 import http.client
+import json
 
+import httpx2
 import pytest
 
+from assistant_events.adapters import load_dialect
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.session.transport_errors import abortion, transport_error
@@ -154,6 +157,29 @@ def test_when_a_provider_may_be_asked_again():
     error = stranger("APIStatusError", body={"error": OVERLOADED}, response=response)
 
     assert 7 == transport_error(error, table).retry_after_s
+
+
+@pytest.mark.parametrize("library", ["httpx", "requests"])
+def test_the_response_of_a_client_of_the_app(library):
+    """
+    What the provider wrote is in a response that was read; of one that was not, the status is all.
+    """
+    table = load_dialect("anthropic-messages").decoder.error_table
+    body = json.dumps({"type": "error", "error": LONG, "request_id": "r1"}).encode()
+    if library == "httpx":
+        request = httpx2.Request("POST", "https://api.example")
+        read = httpx2.Response(400, content=body, headers={"retry-after": "7"}, request=request)
+        unread = httpx2.Response(400, stream=httpx2.AsyncByteStream(), request=request)
+        errors = [httpx2.HTTPStatusError("400", request=request, response=each) for each in (read, unread)]
+    else:
+        read, unread = Response(400), Response(400)
+        read.content, read.headers, unread.content = body, {"retry-after": "7"}, None
+        errors = [stranger("HTTPError", response=each) for each in (read, unread)]
+    found, of_status = (transport_error(error, table) for error in errors)
+
+    assert ("context-length", 400, 7) == (found.kind, found.status, found.retry_after_s)
+    assert LONG["message"] == found.message
+    assert ("invalid-request", 400) == (of_status.kind, of_status.status)
 
 
 def test_the_error_of_google():

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 import attrs
 
 from assistant_events.adapters.aws import read_exception
-from assistant_events.adapters.errors import ErrorTable, error_of_document, retry_after_s
+from assistant_events.adapters.errors import ErrorTable, error_of_body, error_of_document, retry_after_s
 from assistant_events.adapters.json_fields import is_array, is_object, plain_json
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind
@@ -82,15 +82,21 @@ def abortion(reason: BaseException | None) -> ErrorInfo:
 
 
 def _of_provider(error: Exception, table: ErrorTable, status: int | None) -> ErrorInfo | None:
-    """Return the error that the provider has sent, as SDKs keep it; in the middle of a stream the status is 200."""
+    """
+    Return the error that the provider has sent; in the middle of a stream the status is 200.
+
+    SDKs keep it read, httpx and requests in the response, which httpx has read when the app has.
+    """
     # `body`: those of Anthropic and OpenAI. `details`: that of Google.
     documents: list[object] = [getattr(error, name, None) for name in ("body", "details")]
     document = next((each for each in documents if is_object(each)), None)
-    fields = error_of_document(_masked(plain_json(document or {}), secrets_of(error)), table.beside)
-    if not fields:
+    response = getattr(error, "response", None)
+    given = error_of_document(plain_json(document or {}), table.beside)
+    given = given or error_of_body(_content(response), table.beside)
+    if not given:
         return None
-    found = table.read(fields, status=status)
-    headers = getattr(getattr(error, "response", None), "headers", None)
+    found = table.read(_masked(given, secrets_of(error)), status=status)
+    headers = getattr(response, "headers", None)
     after = retry_after_s(cast("Mapping[str, str]", headers)) if isinstance(headers, Mapping) else None
     is_of_status = status is not None and found.kind == kind_of_status(status)
     return attrs.evolve(
@@ -98,6 +104,14 @@ def _of_provider(error: Exception, table: ErrorTable, status: int | None) -> Err
         retryable=is_retryable_status(status) if is_of_status and status is not None else found.retryable,
         retry_after_s=found.retry_after_s if after is None else after,
     )
+
+
+def _content(response: object) -> bytes:
+    try:
+        content = getattr(response, "content", b"")
+    except Exception:  # noqa: BLE001 - of any library, for one that was not read
+        return b""
+    return content if isinstance(content, bytes) else b""
 
 
 def _masked(value: Any, secrets: set[str]) -> Any:
