@@ -22,6 +22,7 @@ OPENAI = {
 }
 ZEN = "Upstream request failed: [invalid_request_error] reasoning `encrypted_content` was not issued to this caller"
 XAI = "Could not decrypt the provided encrypted_content. Ensure the value is the unmodified encrypted_content."
+CONFLICT = "Conflicting authenticated continuation identities."
 BEDROCK = "The model returned the following errors: messages.39.content.0: Invalid signature in thinking block"
 MODIFIED = (
     "messages.9.content.15: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be "
@@ -53,6 +54,18 @@ REFUSED = {
         {"encrypted_content": SEALED, "i": 0},
         {"message": XAI, "code": "invalid-argument"},
     ),
+    "Responses of Azure, which has lost an item": (
+        "openai-responses",
+        "azure",
+        {"encrypted_content": SEALED, "item_id": "rs_1", "i": 0},
+        {"message": "Item with id 'rs_1' not found."},
+    ),
+    "Responses of Azure, reasonings of two turns": (
+        "openai-responses",
+        "azure",
+        {"encrypted_content": SEALED, "item_id": "rs_1", "i": 0},
+        {"message": CONFLICT},
+    ),
     "OpenRouter": (
         "openai-chat",
         "openrouter",
@@ -70,6 +83,12 @@ REFUSED = {
         "anthropic",
         {"signature": SEALED, "i": 0},
         {"message": "messages.1.content.0: Invalid `signature` in `thinking` block"},
+    ),
+    "Messages, quoted in another way": (
+        "anthropic-messages",
+        "anthropic",
+        {"signature": SEALED, "i": 0},
+        {"message": "messages.1.content.0: Invalid 'signature' in 'thinking' block"},
     ),
     "Messages, a redacted thought": (
         "anthropic-messages",
@@ -202,6 +221,22 @@ def test_what_followed_a_refused_reasoning():
 
     assert ("chained", "full") == (usual.mode, again.mode)
     assert {"role": "assistant", "content": "Hello"} == again.body["input"][1]
+
+
+def test_reasonings_of_one_answer_alone():
+    """
+    Azure takes no two sealed reasonings of GPT-6 (hermes-agent#101243): each third request would fail again.
+    """
+    dialect, provider, state, error = REFUSED["Responses of Azure, reasonings of two turns"]
+    parts = conversation("", dialect, provider, state, error)
+    origin = Origin(provider=provider, model=parts[0], dialect=dialect)
+    keys = {"reasoning_state": {**state, "item_id": "rs_4"}, "text_state": {"i": 1, "item_id": "msg_4"}}
+    last = answer("Fine", message_id="a4", reasoning="Hm.", origin=origin, **keys)
+    sent, drops = written("", dialect, provider, *parts, [*last, prompt("Now?", message_id="u4")])
+
+    assert 1 == sent.count(SEALED)
+    assert "rs_4" in sent
+    assert ("a3", 0, DropReason.STRIPPED) in [(drop.message_id, drop.part, drop.reason) for drop in drops]
 
 
 def test_a_call_of_the_turn_whose_signature_was_refused():

@@ -13,10 +13,12 @@ from assistant_events.values import ErrorInfo, Origin, write_json
 REFUSALS: Final = re.compile(
     r"invalid_encrypted_content|the encrypted content .{0,200}could not be verified"  # OpenAI (openai/codex#8119)
     r"|encrypted_content`? was not issued to this caller"  # OpenCode Zen (can1357/oh-my-pi#11928)
-    r"|items are not persisted when `?store"  # OpenAI behind OpenRouter (langchain#37777)
+    r"|items are not persisted when [`']?store"  # OpenAI behind OpenRouter (langchain#37777)
+    r"|item with id [`']rs_\w+[`'] not found"  # Azure that stores, intermittently (pi#5524, twentyhq/twenty#23182)
+    r"|conflicting authenticated continuation identities"  # Azure, two reasonings (hermes-agent#106718)
     r"|input item id does not belong to this connection"  # Copilot (opencode#31236)
     r"|could not decrypt the provided encrypted_content|could not decode the compaction blob"  # xAI (sub2api#4535)
-    r"|invalid `?signature`? in `?thinking`? block"  # Claude, Bedrock (openclaw/openclaw#88020)
+    r"|invalid [`']?signature[`']? in [`']?thinking[`']? block"  # Claude (openclaw/openclaw#88020, cline#7723)
     r"|invalid [`']?data[`']? in [`']?redacted_thinking"  # claude-code#56708, microsoft/vscode#320196
     r"|blocks in the latest assistant message cannot be modified"  # claude-code#63357: in every later request
     r"|blocks must match the parameters during the original request"  # claude-code#2746
@@ -31,28 +33,54 @@ Words of the errors. Gateways pass them on in each dialect, OpenRouter in the me
 The state is bound to an account, a tenant or a server: another one is asked after a limit, and by gateways at any time.
 """
 
-
-def is_refusal(error: ErrorInfo) -> bool:
-    """Return whether *error* is one with which a service refuses state in the request."""
-    details = write_json(error.details).decode() if error.details else ""
-    return REFUSALS.search(f"{error.code} {error.message} {details}") is not None
+_TAKES_ONE: Final = re.compile("conflicting authenticated continuation identities", re.IGNORECASE)
+"""
+Azure with GPT-6: any reasoning alone is taken, and no two of several answers (measured in hermes-agent#101243).
+"""
 
 
 def refuses_state(message: msg.Message) -> bool:
     """Return whether *message* is an answer with which the service has refused state that is before it."""
-    return isinstance(message, msg.AssistantMessage) and message.error is not None and is_refusal(message.error)
+    return REFUSALS.search(_words(message)) is not None
+
+
+def _words(message: msg.Message) -> str:
+    error = message.error if isinstance(message, msg.AssistantMessage) else None
+    return "" if error is None else _words_of(error)
+
+
+def is_refusal(error: ErrorInfo) -> bool:
+    """Return whether *error* is one with which a service refuses state in the request."""
+    return REFUSALS.search(_words_of(error)) is not None
+
+
+def _words_of(error: ErrorInfo) -> str:
+    details = write_json(error.details).decode() if error.details else ""
+    return f"{error.code} {error.message} {details}"
 
 
 def refused_at(messages: Sequence[msg.Message], target: Origin, policy: Policy) -> int:
-    """Return the place of the last answer of the provider that `refuses_state`; 0 when there is none."""
-    refused = [
-        place
-        for place, message in enumerate(messages)
-        if isinstance(message, msg.AssistantMessage)
-        and refuses_state(message)
-        and policy.relation(message.origin, target) is not Relation.OTHER_PROVIDER
-    ]
-    return max(refused, default=0)
+    """
+    Return the place before which nothing has its state, 0 when all has: the last answer of the provider that refuses.
+
+    A server that takes the reasonings of one answer alone gets those of the last one.
+    """
+    refused = [(place, each) for place, each in enumerate(messages) if refuses_state(each)]
+    refused = [(place, each) for place, each in refused if _is_of(each, target, policy)]
+    if any(_TAKES_ONE.search(_words(each)) for _, each in refused):
+        sealed = [(place, each) for place, each in enumerate(messages) if _is_sealed(each)]
+        refused += [(place, each) for place, each in sealed if _is_of(each, target, policy)]
+    return max((place for place, _ in refused), default=0)
+
+
+def _is_of(message: msg.Message, target: Origin, policy: Policy) -> bool:
+    origin = message.origin if isinstance(message, msg.AssistantMessage) else None
+    return origin is not None and policy.relation(origin, target) is not Relation.OTHER_PROVIDER
+
+
+def _is_sealed(message: msg.Message) -> bool:
+    parts = message.parts if isinstance(message, msg.AssistantMessage) else ()
+    return any(isinstance(part, msg.ReasoningPart) and part.state for part in parts)
 
 
 __all__ = ["REFUSALS", "is_refusal", "refused_at", "refuses_state"]
