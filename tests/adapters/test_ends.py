@@ -411,6 +411,7 @@ KINDS = {
     408: "timeout",
     409: "invalid-request",
     410: "not-found",
+    499: "overloaded",
     501: "invalid-request",
     502: "provider",
     504: "timeout",

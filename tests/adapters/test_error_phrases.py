@@ -506,6 +506,79 @@ SERVERS = {
         ("openai-chat", 498, "Flex tier capacity exceeded.", {"type": "flex"}),
         ("overloaded", True),
     ),
+    "Claude at Bedrock, too many bytes": (
+        ("bedrock-converse", 400, "The model returned the following errors: too many total text bytes: 9 > 8", {}),
+        ("context-length", None),
+    ),
+    "the gateway of Vercel, too long": (
+        (
+            "openai-chat",
+            400,
+            "Input too long: 1200000 input tokens, limit is 1000000",
+            {"type": "invalid_request_error"},
+        ),
+        ("context-length", None),
+    ),
+    "OpenAI behind a gateway, too long": (
+        ("openai-chat", 400, "Input tokens exceed the configured limit of 272000 tokens.", {"code": 400}),
+        ("context-length", None),
+    ),
+    "Gemini, cancelled under load": (
+        ("gemini-generate-content", 499, "The operation was cancelled.", {"code": 499, "status": "CANCELLED"}),
+        ("overloaded", True),
+    ),
+    "Gemini in Interactions, cancelled under load": (
+        ("gemini-interactions", 499, "The operation was cancelled.", {"code": 499, "status": "CANCELLED"}),
+        ("overloaded", True),
+    ),
+    "Azure, no capacity": (
+        (
+            "openai-responses",
+            500,
+            "The system is currently experiencing high demand and cannot process your request. Your request …",
+            {"code": "no_capacity"},
+        ),
+        ("overloaded", True),
+    ),
+    "Codex, no capacity": (
+        ("openai-responses", 400, "Selected model is at capacity. Please try a different model.", {}),
+        ("overloaded", True),
+    ),
+    "OpenRouter, the limit of a key": (
+        (
+            "openai-chat",
+            403,
+            "Key limit exceeded (monthly limit). Manage it using https://openrouter.ai",
+            {"code": 403},
+        ),
+        ("quota", None),
+    ),
+    "Volcengine, a plan that is used up": (
+        (
+            "openai-chat",
+            429,
+            "You have exceeded the 5-hour usage quota. It will reset at 2026-08-03 23:59:59 +0800 CST.",
+            {"code": "AccountQuotaExceeded", "type": "TooManyRequests"},
+        ),
+        ("quota", None),
+    ),
+    "Volcengine, no money": (
+        (
+            "openai-chat",
+            403,
+            "The request failed because your account has an overdue balance.",
+            {"code": "AccountOverdueError", "type": "Forbidden"},
+        ),
+        ("quota", None),
+    ),
+    "new-api, a word of the prompt": (
+        ("openai-chat", 500, "sensitive words detected", {"code": "sensitive_words_detected", "type": "new_api_error"}),
+        ("content-filter", None),
+    ),
+    "Z.ai, a refused prompt": (
+        ("openai-chat", 400, "系统检测到输入或生成内容可能包含不安全或敏感内容", {"code": "1301"}),
+        ("content-filter", None),
+    ),
     "Bedrock, too long": (
         ("bedrock-converse", 400, "Input is too long for requested model.", {}),
         ("context-length", None),

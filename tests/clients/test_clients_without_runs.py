@@ -38,7 +38,13 @@ AGAIN = {
         (403, "rate_limit_error"),
     ],
     bedrock: [(503, "ServiceUnavailableException"), (429, "ThrottlingException")],
-    google: [(503, "UNAVAILABLE"), (429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (504, "DEADLINE_EXCEEDED")],
+    google: [
+        (503, "UNAVAILABLE"),
+        (429, "RESOURCE_EXHAUSTED"),
+        (500, "INTERNAL"),
+        (504, "DEADLINE_EXCEEDED"),
+        (499, "CANCELLED"),
+    ],
     openai: [(503, "server_is_overloaded"), (429, "rate_limit_exceeded"), (500, None)],
 }
 """Refusals that pass: the first is that of an overloaded provider, the second that of a rate limit."""

@@ -53,6 +53,7 @@ _OTHERS: Final = _by_phrase(
             ", limit: 0, model:",  # Gemini: not in the free tier (BerriAI/litellm#33421)
             "credit card on file",  # the gateway of Vercel (arlanrakh/talk-to-girlfriend-ai#6)
             "free-models-per-day",  # OpenRouter (Gitlawb/openclaude#936)
+            "key limit exceeded",  # OpenRouter, as 403 (gptme/gptme#1449)
             "daily free allocation",  # Cloudflare (diegosouzapw/OmniRoute#6980)
             "reached the set inference limit",  # Volcengine (volcengine/MineContext#328)
             "weekly rate limit",  # Copilot (github/copilot-cli#2828)
@@ -61,6 +62,10 @@ _OTHERS: Final = _by_phrase(
         ErrorKind.RATE_LIMIT: (
             "concurrent request limit",  # Kimi (Wei-Shaw/sub2api#6955)
             "too many requests",  # a proxy of Claude, in a stream (QwenLM/qwen-code#11215)
+        ),
+        ErrorKind.OVERLOADED: (
+            "experiencing high demand",  # Azure, in a stream (earendil-works/pi#9669, can1357/oh-my-pi#6503)
+            "model is at capacity",  # Codex (PostHog/posthog#99118, coleam00/Archon#2425)
         ),
         ErrorKind.CONTENT_FILTER: (
             "content exists risk",  # DeepSeek
@@ -75,6 +80,9 @@ _OTHERS: Final = _by_phrase(
             # Failures of the server.
             "prompt is too long",  # Claude, also in a stream of Bedrock
             "input is too long",  # Bedrock
+            "too many total text bytes",  # Claude at Bedrock and Databricks (strands-agents/sdk-python#1528)
+            "input tokens, limit is",  # the gateway of Vercel (charmbracelet/fantasy#299)
+            "tokens exceed the configured limit",  # OpenAI behind gateways (letta: error_utils.py)
             "exceeds the available context size",  # llama.cpp
             "context size has been exceeded",  # llama.cpp (ggml-org/llama.cpp#19774)
             "context window is full",  # Kronk (ardanlabs/kronk#862)
@@ -157,10 +165,14 @@ CODES: Final = by_word(
         " insufficient_balance"  # sub2api, as 403 (Wei-Shaw/sub2api#890), Venice
         " insufficient_user_quota"  # new-api, as 403 (popjane/free_chatgpt_api#78)
         " budget_exceeded"  # LiteLLM, as 429 (BerriAI/litellm#36729)
+        " accountquotaexceeded accountoverdueerror"  # Volcengine: a plan, as 429, and a balance, as 403 (its manual)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror",
         # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
         ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota",
+        ErrorKind.CONTENT_FILTER: "sensitive_words_detected"  # new-api, as 500 (QuantumNous/new-api#6657)
+        " 1301",  # Z.ai (langchain4j/langchain4j#1079)
+        ErrorKind.OVERLOADED: "no_capacity",  # Azure (can1357/oh-my-pi#6503)
         ErrorKind.NOT_FOUND: "model_not_found"  # new-api, as 503 (NanmiCoder/cc-haha#43)
         " modelerror",  # Zen, as 401 (leookun/cursor-byok#94)
     }

@@ -25,7 +25,9 @@ SPLICED: Final = ErrorInfo(kind=ErrorKind.PROTOCOL, message="another answer bega
 
 _RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.TIMEOUT})
 
-_VAGUE: Final[Mapping[ErrorKind, int]] = MappingProxyType({ErrorKind.PROVIDER: 1, ErrorKind.INVALID_REQUEST: 2})
+_VAGUE: Final[Mapping[ErrorKind, int]] = MappingProxyType(
+    {ErrorKind.CANCELLED: 1, ErrorKind.PROVIDER: 1, ErrorKind.INVALID_REQUEST: 2}
+)
 """Kinds whose codes servers send for more specific errors, too: how little they mean."""
 
 _NEAREST: Final[Mapping[str, ErrorKind]] = MappingProxyType(
@@ -64,6 +66,17 @@ _STATUS: Final = re.compile("[1-5][0-9]{2}")
 _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
 """In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
+
+_OF_MINIMAX: Final = MappingProxyType(
+    {
+        **dict.fromkeys((1002, 1039, 1041, 2045), "rate_limit_error"),
+        **dict.fromkeys((1004, 2049), "invalid_api_key"),
+        **dict.fromkeys((1008, 2056), "insufficient_quota"),
+        **dict.fromkeys((1026, 1027), "content_filter"),
+        **dict.fromkeys((1000, 1024, 1033), "server_error"),
+    }
+)
+"""Words of OpenAI for numbers of errors (MiniMax's manual, 2026)."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
@@ -329,6 +342,15 @@ def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
     return error_of_document(documents[0], beside) if documents else {}
 
 
+def error_of_status(document: Fields) -> Fields:
+    """Return the error of a `base_resp`, in which MiniMax has the status of each answer; empty for a success."""
+    status = mapping(document, "base_resp")
+    number = integer(status, "status_code") or 0
+    if number in (0, 200):
+        return {}
+    return others({"code": str(number), "type": _OF_MINIMAX.get(number), "message": string(status, "status_msg")})
+
+
 def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     """Return the error object of a document that is an error, see `ErrorTable.read_http`; empty when it is none."""
     if string(inner := mapping(document, "Output"), "__type"):  # of AWS: no operation has the path (vercel/ai#17523)
@@ -341,7 +363,8 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     for key in ("detail", "Message", "error_message", "errorMessage") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}
-    return error_of(document, beside) or (document if string(document, "message") else _error_of_list(document))
+    found = error_of(document, beside) or error_of_status(document)
+    return found or (document if string(document, "message") else _error_of_list(document))
 
 
 def exception_name(kind: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.adapters.errors import ErrorTable, error_of, error_of_document
+from assistant_events.adapters.errors import ErrorTable, error_of, error_of_document, error_of_status
 from assistant_events.adapters.json_fields import Fields, integer, mapping, others, string
 from assistant_events.adapters.tables import by_word
 from assistant_events.values import ErrorKind
@@ -57,9 +57,7 @@ def chunk_error(chunk: Fields) -> Fields:
         return others(chunk, ("object",))
     if chunk.keys().isdisjoint(_SIGNS):
         return {}
-    found, status = error_of(chunk) or error_of(mapping(chunk, "x_groq")), mapping(chunk, "base_resp")  # of MiniMax
-    if not found and status.get("status_code") not in _NO_FAULT:
-        found = {"code": status["status_code"], "message": status.get("status_msg")}
+    found = error_of(chunk) or error_of(mapping(chunk, "x_groq")) or error_of_status(chunk)
     if message := string(chunk, "error_message"):  # DeepInfra, Venice (NousResearch/hermes-agent#65631, #68451)
         found = found or {"message": message, "type": chunk.get("error_type")}
     if found or not chunk.keys().isdisjoint(("choices", "usage", "id")):

@@ -145,7 +145,7 @@ class ProviderClient:
 
         A body for a model is streamed, one for an agent is also sent to the background and stored, unless it sets these
         fields itself. The request is repeated only if it was never sent, or was refused as one too many (429); where
-        the provider keeps no runs, also after the other HTTP errors that may pass (408, 498, 5xx but 501). It is
+        the provider keeps no runs, also after the other HTTP errors that may pass (408, 498, 499, 5xx but 501). It is
         not where the error stays, such as a used-up quota.
 
         Args:

@@ -82,6 +82,7 @@ _KINDS_BY_STATUS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
         410: ErrorKind.NOT_FOUND,
         429: ErrorKind.RATE_LIMIT,
         498: ErrorKind.OVERLOADED,  # Groq: no capacity of the flex tier (laravel/ai#925)
+        499: ErrorKind.OVERLOADED,  # Gemini under load: the server has cancelled (gemini-cli#20432, python-genai#2506)
         501: ErrorKind.INVALID_REQUEST,  # the server does not support what the request asks for
         503: ErrorKind.OVERLOADED,
         504: ErrorKind.TIMEOUT,
@@ -98,7 +99,7 @@ def kind_of_status(status: int) -> ErrorKind:
 
 def is_retryable_status(status: int) -> bool:
     """Return whether the same request may succeed a little later."""
-    return status in (408, 429, 498) or (status >= 500 and status != 501)
+    return status in (408, 429, 498, 499) or (status >= 500 and status != 501)
 
 
 def to_finish(value: FinishReason | str) -> FinishReason:

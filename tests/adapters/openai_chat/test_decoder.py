@@ -323,6 +323,29 @@ def test_kinds_of_failures_without_a_status(code):
     assert (kind, code) == (error.kind, error.code)
 
 
+STATUSES = {
+    1002: ("rate limit exceeded(RPM)", ErrorKind.RATE_LIMIT, True),
+    1004: ("login fail: Please carry the API secret key", ErrorKind.AUTH, None),
+    1008: ("insufficient balance", ErrorKind.QUOTA, None),
+    1024: ("internal error", ErrorKind.PROVIDER, True),
+    1027: ("output new_sensitive", ErrorKind.CONTENT_FILTER, None),
+    2013: ("invalid params, context window exceeds limit (2013)", ErrorKind.CONTEXT_LENGTH, None),
+    9999: ("x", ErrorKind.PROVIDER, None),
+}
+
+
+@pytest.mark.parametrize("form", ["data: {}\n\n", "{}"], ids=["a chunk", "a document"])
+@pytest.mark.parametrize(("code", "expected"), STATUSES.items())
+def test_a_status_of_failure(code, expected, form):
+    """
+    MiniMax has a number for what has failed, also in a document in place of the stream, with the status 200 of HTTP.
+    """
+    status = {"status_code": code, "status_msg": expected[0]}
+    error = message(form.format(json.dumps({"id": "", "choices": None, "base_resp": status})).encode()).error
+
+    assert (*expected, str(code)) == (error.message, error.kind, error.retryable, error.code)
+
+
 def test_a_status_of_success():
     """
     MiniMax has its status in each answer.
