@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
@@ -44,6 +44,16 @@ class AskAgainEncoder(EncoderBase):
 
     splits_turns: bool = False
     """Whether the model refuses a text in an answer with calls of the app: it is left out, and the calls are sent."""
+
+    refuses_calls_of_others: bool = False
+    """Whether the model refuses calls of the turn that came without its state, or from another model."""
+
+    def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> Collection[int]:
+        """Return the places of calls and images that are refused as such."""
+        is_refused = self.refuses_calls_of_others and self._policy.lost_signature is None and message.id in self._turn
+        if not is_refused or (self.is_own(message) and message.id not in self._bare):
+            return super().refused_calls(message, parts)
+        return [place for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
 
     def begun(self, items: list[Item], field: str = "content", call: str = "") -> list[Item]:
         """

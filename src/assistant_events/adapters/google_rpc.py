@@ -112,12 +112,16 @@ OLDER_MODELS: Final = re.compile(r"gemini-[12](?!.*computer-use)")
 SIGNED_IMAGES: Final = re.compile(r"gemini-(?:[3-9]|\d\d).*-image|nano-banana-(?:pro|\d)")
 """Models that look at those of images in answers."""
 
+UNSEEN_IMAGES: Final = re.compile("image/(?!(?:png|jpeg|webp|heic|heif)$)")
+"""“Unsupported MIME type: image/gif”, also of a prompt to another model before (vscode#286628, gemini-cli#14762)."""
+
 __all__ = [
     "CODES",
     "ERRORS",
     "OF_DUMPS",
     "OLDER_MODELS",
     "SIGNED_IMAGES",
+    "UNSEEN_IMAGES",
     "argument_piece",
     "enum_word",
     "error_document",

@@ -12,7 +12,8 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar,
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_results import NO_OUTPUT
-from assistant_events.adapters.json_fields import Fields, integer, mappings, string
+from assistant_events.adapters.json_fields import Fields, integer, mappings, others, string, without
+from assistant_events.adapters.model_names import ALTERNATES, MISTRAL
 from assistant_events.history import has_result
 from assistant_events.values import State, thaw
 
@@ -181,6 +182,20 @@ def joined_pieces(pieces: Iterable[Fields], texts: Collection[str]) -> list[dict
     return items
 
 
+def sent_details(details: Iterable[Fields]) -> list[dict[str, Any]]:
+    """
+    Return details of a reasoning without what OpenRouter refuses: an encrypted one without its data (cline#8214).
+
+    Without data, the id is of an item of OpenAI that is stored nowhere: it is not found (langchain#37777).
+    """
+    # Any: plain JSON.
+    empty = {"type", "id", "format", "index"}
+    kept = [detail for detail in details if detail.get("type") != "reasoning.encrypted" or others(detail, empty)]
+    sealed = [detail.get("id") for detail in kept if detail.get("data")]
+    lost = [str(detail.get("id")).startswith("rs_") and detail["id"] not in sealed for detail in kept]
+    return [without(detail, {"id"}) if is_lost else {**detail} for detail, is_lost in zip(kept, lost, strict=True)]
+
+
 def text_block(text: str) -> dict[str, Any]:
     """Return a text as a content block that has nothing else."""
     # Any: plain JSON.
@@ -279,6 +294,12 @@ def bridged(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return sent
 
 
+def ordered_for(model: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages in an order that a model takes behind any server."""
+    items = bridged(items) if MISTRAL.search(model) else items
+    return joined_prompts(items) if ALTERNATES.search(model) else items
+
+
 def one_call_each(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     Return messages in which each of the assistant has one call, with its result behind it.
@@ -345,6 +366,7 @@ __all__ = [
     "number_of",
     "piece_key",
     "results_behind",
+    "sent_details",
     "text_block",
     "text_or_blocks",
     "with_one_text",

@@ -16,6 +16,9 @@ from assistant_events.values import Content, MediaContent
 IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """Media types of the images that models of Anthropic and OpenAI see."""
 
+_IMAGES_ALONE: Final = frozenset({"azure", "openai"})
+"""Providers that refuse any other: “supported image formats: ['image/jpeg', …]” (open-webui#30100, BMP and SVG)."""
+
 AUDIO: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 """OpenAI's name of the format by media type, of the audio that its models hear."""
 
@@ -53,6 +56,12 @@ pydantic-ai#4035, openai-python#2826), “unknown variant `file`, expected `text
 TEXT_RESULTS: Final = frozenset({"huggingface", "llama.cpp", "lmstudio"})
 """Those of which the result of a call is a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380, responses.js)."""
 
+TEXT_RESULTS_OF_MESSAGES: Final = frozenset({"lmstudio", "ollama"})
+"""
+The same of the Messages API: “Only text tool_result blocks are supported” (lmstudio-bug-tracker#2008), “Input should be
+a valid string” (Ollama's cloud: ollama#18055, measured).
+"""
+
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 
@@ -71,6 +80,13 @@ def read_data_url(url: str) -> tuple[str, bytes] | None:
     head = _HEAD.match(url)
     data = None if head is None else base64_bytes(url[head.end() :])
     return None if head is None or not data else (head[1], data)
+
+
+def sees_image(image: MediaContent, provider: str) -> bool:
+    """Return whether a server of Chat Completions reads an image: not by the id of a file, and no server reads SVG."""
+    if image.data is None and (image.uri or "").startswith(FILES):
+        return False
+    return image.media_type in IMAGES or (provider not in _IMAGES_ALONE and image.media_type != "image/svg+xml")
 
 
 def images_in(content: Iterable[Content]) -> list[MediaContent]:
@@ -127,6 +143,7 @@ __all__ = [
     "NO_CHAT_FILES",
     "NO_FILES",
     "TEXT_RESULTS",
+    "TEXT_RESULTS_OF_MESSAGES",
     "data_url",
     "file_fields",
     "file_name",
@@ -134,5 +151,6 @@ __all__ = [
     "is_readable",
     "media_url",
     "read_data_url",
+    "sees_image",
     "usual_media",
 ]

@@ -194,6 +194,21 @@ def test_outputs(output, content):
     assert [] == drops
 
 
+@pytest.mark.parametrize(("provider", "is_held"), [("anthropic", True), ("ollama", False), ("lmstudio", False)])
+def test_an_image_of_a_result_to_a_server_that_takes_text(provider, is_held):
+    """
+    Ollama's cloud and LM Studio refuse it there (ollama#18055, measured; lmstudio-bug-tracker#2008), and see it behind.
+    """
+    image = MediaContent(media_type="image/png", data=b"x")
+    events = built("I look.", calls=[Call("f", {}, call_id="t1", output=(TextContent("a"), image))])
+    request = DIALECT.encoder([USER, fold(events).last], {"model": MODEL}, provider=provider)
+    result, *behind = request.body["messages"][-1]["content"]
+    picture = block("image", source=block("base64", media_type="image/png", data="eA=="))
+
+    assert ([] if is_held else [picture]) == behind
+    assert ([block("text", text="a"), picture] if is_held else "a") == result["content"]
+
+
 def test_a_call_that_failed():
     """
     The error of a call is its result, marked as one.

@@ -307,6 +307,22 @@ def test_media_that_no_response_holds(name, kind, is_held):
     assert [] == [drop for drop in drops if "unsupported" in map(str, drop)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_seen"),
+    [("image/gif", False), ("image/svg+xml", False), ("image/tiff", False), ("image/heic", True), ("video/mp4", True)],
+)
+def test_an_image_that_gemini_does_not_read(kind, is_seen):
+    """
+    “Unsupported MIME type: image/gif”, also where another model had seen it before (vscode#286628, gemini-cli#14762).
+    """
+    prompt = UserMessage(id="u1", content=[TextContent("see"), MediaContent(media_type=kind, data=b"GIF8")])
+    request = DIALECT.encoder([prompt], {"model": MODEL})
+
+    part = {"inlineData": {"mimeType": kind, "data": "R0lGOA=="}}
+    assert [user({"text": "see"}, *([part] if is_seen else []))] == request.body["contents"]
+    assert ([] if is_seen else ["unsupported"]) == [drop.reason for drop in request.drops]
+
+
 @pytest.mark.parametrize("uri", ["file-1", "file_1", "s3://bucket/a.png"])
 def test_addresses_of_others(uri):
     """

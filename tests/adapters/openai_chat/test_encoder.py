@@ -325,6 +325,26 @@ def test_a_prompt_behind_a_result(provider, roles):
     assert all(each["content"] for each in messages if "tool_calls" not in each)
 
 
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("mistralai/Mistral-7B-Instruct-v0.3", ["Hi\n\nAnd?"]),
+        ("ai/ministral3", ["Hi\n\nAnd?"]),
+        ("google/gemma-3-27b-it", ["Hi\n\nAnd?"]),
+        ("deepseek-reasoner", ["Hi\n\nAnd?"]),
+        ("deepseek-v4", ["Hi", "And?"]),
+        ("qwen3-32b", ["Hi", "And?"]),
+    ],
+)
+def test_two_prompts_to_models_whose_roles_alternate(model, expected):
+    """
+    The templates of some refuse two in a row at vLLM and Docker (vllm#6862, crush#279), as did R1 (DeepSeek-R1#21).
+    """
+    request = DIALECT.encoder([USER, UserMessage(id="u2", content="And?")], {"model": model}, provider="vllm")
+
+    assert expected == [each["content"] for each in request.body["messages"]]
+
+
 IMAGE = MediaContent(media_type="image/png", uri="https://u.example/a.png")
 PROMPTS = {
     "texts": (["Hi", "Are you there?"], "Hi\n\nAre you there?"),
@@ -793,6 +813,56 @@ def test_names(provider, expected):
     assert [expected] == [each["function"]["name"] for each in asked["tool_calls"]]
 
 
+SIGNING = {
+    "another provider": ("openai", "m", "google", "gemini-3.6-flash", False),
+    "another model": ("google", "gemini-3-pro", "google", "gemini-3.6-flash", False),
+    "its own": ("google", "gemini-3.6-flash", "google", "gemini-3.6-flash", True),
+    "an older model": ("openai", "m", "google", "gemini-2.5-flash", True),
+    "OpenRouter, another model": ("openrouter", "openai/gpt-5.5", "openrouter", "google/gemini-3.6-flash", False),
+    "OpenRouter, its own": ("openrouter", "google/gemini-3.6-flash", "openrouter", "google/gemini-3.6-flash", True),
+    "another gateway": ("openai", "m", "litellm", "gemini-3.6-flash", True),
+    "a model of others": ("openai", "m", "vertex", "meta/llama-4", True),
+}
+
+
+@pytest.mark.parametrize(("asked", "name", "provider", "model", "is_call"), SIGNING.values(), ids=SIGNING)
+def test_a_call_whose_signature_is_not_sent(asked, name, provider, model, is_call):
+    """
+    “Function call is missing a thought_signature”: Gemini 3 refuses it behind the wire of OpenAI, too (securo#884).
+
+    OpenRouter does not make up for it (LibreChat-AI/agents#37).
+    """
+    found = events(SAMPLES["signed call"], provider=asked, request={"model": name})
+    found.append(fold(found).last.tool_calls[0].succeed("ok"))
+    request = DIALECT.encoder([USER, fold(found).last], {"model": model}, provider=provider)
+    messages = request.body["messages"]
+
+    assert (["user", "assistant", "tool"] if is_call else ["user", "user"]) == [each["role"] for each in messages]
+    assert is_call != ("reworded" in [str(drop.reason) for drop in request.drops])
+
+
+def test_a_call_of_an_earlier_turn_to_gemini():
+    """
+    Signatures are wanted in the current turn alone.
+    """
+    found = events(SAMPLES["signed call"], provider="openai")
+    found.append(fold(found).last.tool_calls[0].succeed("ok"))
+    messages = [USER, fold(found).last, UserMessage(id="u2", content="And?")]
+    request = DIALECT.encoder(messages, {"model": "google/gemini-3.6-flash"}, provider="openrouter")
+
+    assert ["user", "assistant", "tool", "user"] == [each["role"] for each in request.body["messages"]]
+
+
+def test_an_encrypted_detail_without_data():
+    """
+    OpenRouter has sent such, and refuses them (cline#8214): “expected string, received undefined”.
+    """
+    [asked], drops = sent(answer(D(reasoning_details=[piece("encrypted", id="c1")]), T("Yes.")), "openrouter")
+
+    assert {"role": "assistant", "content": "Yes."} == asked
+    assert [(0, "unplaced")] == drops
+
+
 def test_a_lost_signature_of_gemini():
     """
     Where the app wants it, the first call of a step of another model has the value that Google documents.
@@ -1093,6 +1163,29 @@ def test_a_file_for_mistral(media, url):
 
     assert {"type": "document_url", "document_url": url} == messages[0]["content"][-1]
     assert [] == drops
+
+
+@pytest.mark.parametrize(
+    ("provider", "kind", "is_seen"),
+    [
+        ("openai", "image/gif", True),
+        ("openai", "image/bmp", False),
+        ("azure", "image/svg+xml", False),
+        ("vllm", "image/svg+xml", False),
+        ("vllm", "image/bmp", True),
+    ],
+)
+def test_an_image_that_a_server_does_not_read(provider, kind, is_seen):
+    """
+    OpenAI names the four types that it takes, and no server reads SVG: each later request was refused, too.
+
+    Measured for BMP in 2026-09 (opencode-gpt-imagegen#82), for SVG also at Qwen (open-webui#30100).
+    """
+    media = MediaContent(media_type=kind, data=b"<svg/>")
+    [asked], drops = encoded(UserMessage(id="u1", content=[TextContent("Hi"), media]), provider=provider)
+
+    assert is_seen == (asked["content"] != "Hi")
+    assert is_seen == (drops == [])
 
 
 def test_the_id_of_a_reasoning_that_is_stored_nowhere():

@@ -18,7 +18,7 @@ from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY
-from assistant_events.adapters.google_rpc import OLDER_MODELS, SIGNED_IMAGES, camel_keys
+from assistant_events.adapters.google_rpc import OLDER_MODELS, SIGNED_IMAGES, UNSEEN_IMAGES, camel_keys
 from assistant_events.adapters.items import joined_roles, results_behind
 from assistant_events.adapters.json_fields import flag, is_object, mapping, string
 from assistant_events.history import DropReason, Policy
@@ -72,9 +72,9 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
         """Return a text as a part."""
         return {"text": text}
 
-    def media_block(self, media: MediaContent) -> Item:
-        """Return media as a part."""
-        return media_part(media)
+    def media_block(self, media: MediaContent) -> Item | None:
+        """Return media as a part, but for images that the service does not read."""
+        return None if UNSEEN_IMAGES.match(media.media_type) else media_part(media)
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a content of the user."""

@@ -16,10 +16,10 @@ from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import fit_of_model, wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import bridged, text_or_blocks
+from assistant_events.adapters.items import ordered_for, sent_details, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
-from assistant_events.adapters.media_urls import AUDIO, FILES, NO_CHAT_FILES, file_fields, media_url
-from assistant_events.adapters.model_names import MISTRAL, thinks
+from assistant_events.adapters.media_urls import AUDIO, FILES, NO_CHAT_FILES, file_fields, media_url, sees_image
+from assistant_events.adapters.model_names import signs_calls, thinks
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, Profile
@@ -51,6 +51,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
             raise ValueError("body: messages come out of the transcript, give those of the system or developer alone")
         self._profile = PROFILES.get(self.target.provider, Profile())
         self.longest_name = self._profile.longest_name
+        self.refuses_calls_of_others = signs_calls(self.target.provider, self.target.model or "")
 
     def fit_call_id(self, call_id: str) -> str:
         """Return an id that the server takes."""
@@ -59,7 +60,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages."""
         sent = self._profile.arranged([*map(dict, self._leading), *map(self._profile.fit_message, items)])
-        sent = bridged(sent) if MISTRAL.search(self.model_of(self.body)) else sent
+        sent = ordered_for(self.model_of(self.body), sent)
         more = others({"reasoning_content": self._profile.always})
         adds = thinks(self.body) or any(not more.keys().isdisjoint(item) for item in sent)
         return {"messages": [{**more, **each} if adds and each["role"] == "assistant" else each for each in sent]}
@@ -69,15 +70,14 @@ class OpenAIChatEncoder(AskAgainEncoder):
         url, form = media_url(media) or "", AUDIO.get(media.media_type)
         is_stored = media.data is None and url.startswith(FILES)
         if media.media_type.startswith("image/"):
-            return None if is_stored else {"type": "image_url", "image_url": {"url": url}}
+            return {"type": "image_url", "image_url": {"url": url}} if sees_image(media, self.target.provider) else None
         if form is not None and media.data is not None:
             return {"type": "input_audio", "input_audio": {"data": b64encode(media.data).decode(), "format": form}}
         is_file = media.media_type == "application/pdf" and (not is_stored or self.target.provider == "openai")
         if is_file and self.target.provider == "mistral":  # it reads a file by its id alone (vercel/ai, litellm)
             return {"type": "document_url", "document_url": url}
-        is_file = is_file and (is_stored or media.data is not None)
-        file = file_fields(media, self.target.provider, NO_CHAT_FILES) if is_file else None
-        return None if file is None else {"type": "file", "file": file}
+        file = file_fields(media, self.target.provider, NO_CHAT_FILES) if is_file and (is_stored or media.data) else {}
+        return {"type": "file", "file": file} if file else None
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user: one text as a string."""
@@ -88,11 +88,8 @@ class OpenAIChatEncoder(AskAgainEncoder):
         taken = self.target.provider != "mistral" or self.is_own(message)  # else code 3051: "Reasoning input is not …"
         parts = [each for each in message.parts if taken or not isinstance(each, msg.ReasoningPart)]
         item = self._taken(write_message(parts, self._profile.fields))
-        details: list[Item] = item.get("reasoning_details", [])
-        sealed = [detail.get("id") for detail in details if detail.get("data")]
-        for detail in details:
-            if str(detail.get("id")).startswith("rs_") and detail["id"] not in sealed:
-                del detail["id"]  # of an item that is stored nowhere: it is not found (langchain#37777)
+        if details := sent_details(item.pop("reasoning_details", ())):
+            item["reasoning_details"] = details
         if ident := string(item.pop("audio", {}), "id"):
             item["audio"] = {"id": ident}
         if item.keys() == {"role", "content"} and not item["content"]:
