@@ -241,6 +241,10 @@ REFUSED = {
         body(USER, model(SKIPPED), user({"functionResponse": {"name": "rain", "response": "wet"}})),
         "Invalid value at 'contents[2].parts[0].function_response.response' (type.googleapis.com/google.protobuf.Str",
     ),
+    "an image that it does not read": (
+        body(user({"text": "see"}, {"inlineData": {"mimeType": "image/gif", "data": "R0lGOA=="}})),
+        "Unsupported MIME type: image/gif",
+    ),
     "an empty text": (body(USER, model({"text": ""}), USER), "it must have a text parameter"),
     "a call without a result": (body(USER, model(SKIPPED)), COUNT),
     "a prompt before the result": (body(USER, model(SKIPPED), USER, user(RESULT)), COUNT),

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from assistant_events.adapters.gemini_generate_content.mock.request_facts import declared
 from assistant_events.adapters.gemini_generate_content.mock.runs import is_image, sealed_content
 from assistant_events.adapters.gemini_generate_content.vocabulary import OWN_FIELDS
+from assistant_events.adapters.google_rpc import UNSEEN_IMAGES
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, listed, mapping, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
@@ -166,6 +167,7 @@ def _check_content(where: str, content: Fields) -> None:
     ids = [call_id for part in parts if (call_id := string(mapping(part, "functionCall"), "id"))]
     if len(set(ids)) < len(ids):  # of calls (watt-mind/coach#280, measured)
         raise ApiError(400, "Request contains an invalid argument.")
+    _check_images_seen(parts)
     for place, part in enumerate(parts):
         found = [name for name in _DATA if part.get(name) is not None]
         if not found:
@@ -180,6 +182,13 @@ def _check_content(where: str, content: Fields) -> None:
         if not is_object(mapping(part, "functionResponse").get("response", part)):
             where = f"{where}.parts[{place}].function_response.response"
             raise ApiError(400, f"Invalid value at '{where}' (type.googleapis.com/google.protobuf.Struct)")
+
+
+def _check_images_seen(parts: list[Fields]) -> None:
+    """Check the types of images (Mai-with-u/MaiBot#1435, googleapis/python-genai#829)."""
+    kinds = [string(mapping(part, name), "mimeType") or "" for part in parts for name in ("inlineData", "fileData")]
+    for kind in filter(UNSEEN_IMAGES.match, kinds):
+        raise ApiError(400, f"Unsupported MIME type: {kind}")
 
 
 def _kind(content: Fields) -> str:
