@@ -268,25 +268,28 @@ MOVED = {
 @pytest.mark.parametrize("name", MOVED)
 def test_state_of_another_account(name):
     """
-    The service refuses it; the answer comes all the same, to a request without it, and no failure is stored.
+    The service refuses it; the answer comes all the same, to a request without it, and later ones do not have it.
     """
     provider, body, thought = MOVED[name]
     origin = Origin(provider=provider, model=body.get("model") or body["modelId"], dialect=name)
     store = MemoryStore()
     store.append("s", [prompt("Hi"), *durable(answer("Ho", reasoning="Hm", reasoning_state=thought, origin=origin))])
-    with mock_provider({"And?": "So."}, dialect=name) as mock:
+    with mock_provider({"And?": "So.", "Then?": "No."}, dialect=name) as mock:
 
         async def work():
             session = await Session.open(store, "s")
-            await session.prompt("And?")
-            async with load_client(name)("k", base_url=mock.url) as api, session.respond(api, body) as events:
-                types = [event.type async for event in events]
-            return session.transcript.last.text, types, {drop.reason for drop in events.request.drops}
+            async with load_client(name)("k", base_url=mock.url) as api:
+                for question in ("And?", "Then?"):
+                    await session.prompt(question)
+                    async with session.respond(api, body) as events:
+                        types = [event.type async for event in events]
+            return session.transcript, types, {drop.reason for drop in events.request.drops}
 
-        text, types, reasons = asyncio.run(work())
+        transcript, types, reasons = asyncio.run(work())
         sent = [OTHERS in str(request) for request in mock.requests]
 
-    assert ("So.", [True, False], {DropReason.STRIPPED}) == (text, sent, reasons)
+    assert ("So.", "No.") == tuple(message.text for message in transcript)[3::2]
+    assert ([True, False, False], {DropReason.STRIPPED}) == (sent, reasons)
     assert "step.failed" not in types
 
 

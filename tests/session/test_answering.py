@@ -406,32 +406,50 @@ def test_a_refusal_when_a_failed_answer_is_asked_for_again(open_session, store):
 REFUSED_STATE = [OSError("invalid_encrypted_content")]
 
 
+class Refusing(Provider):
+    """A provider whose encoder leaves state out before an error of refused state, as those of dialects do."""
+
+    def __init__(self, *answers, chained=False):
+        super().__init__(*answers)
+        self.known = []
+        self.chained = chained
+        self.dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=self.encode)
+
+    def encode(self, messages, body, *, mode="auto", **how):
+        kept = [message for message in messages if getattr(message, "error", None) is None]
+        self.known.append((mode, [message.id for message in messages]))
+        said = encode(kept, body, mode=mode if self.chained else "full", **how)
+        return attrs.evolve(said, body={**said.body, "bare": len(kept) < len(self.known[-1][1])})
+
+
 @pytest.mark.parametrize("chained", [False, True], ids=["full", "chained"])
 def test_state_that_was_refused_is_left_out(open_session, store, chained):
     """
     The provider cannot read it any more: the answer is asked for once without any, under its id, also by a regenerate.
     """
-    asked = []
-
-    def encoder(messages, body, *, mode="auto", strip=False, **how):
-        asked.append((mode, strip))
-        said = encode(messages, body, mode=mode if chained else "full", **how)
-        return attrs.evolve(said, body={**said.body, "strip": strip})
-
-    class Refusing(Provider):
-        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=encoder)
-
     store.append("s1", ASKED_BEFORE)
     session = open_session(store)
-    client = Refusing(REFUSED_STATE, HELLO, [line(think=""), *REFUSED_STATE], HELLO)
+    client = Refusing(REFUSED_STATE, HELLO, [line(think=""), *REFUSED_STATE], HELLO, chained=chained)
     list(each(session.respond(client, BODY, message_id="a1")))
     session.regenerate("a1")
     list(each(session.respond(client, BODY, message_id="a2")))
 
-    assert [("auto", False), ("full", True)] * 2 == asked
+    assert [("auto", ["u1", "a0", "u2"]), ("full", ["u1", "a0", "u2", "refused"])] * 2 == client.known
     assert ["user: hi", "assistant", "user: And?"] == client.requests[1]["input"]
     assert ("Hello", None) == (session.transcript["a2"].text, session.transcript["a2"].error)
     assert "step.failed" not in [record.event.type for record in store.read("s1")]
+    assert {"refused_state": "invalid_encrypted_content"} == thaw(session.transcript["a2"].details)
+
+
+def test_an_answer_without_state_that_fails(open_session, store):
+    """
+    It, too, keeps why nothing before it has its state.
+    """
+    store.append("s1", ASKED_BEFORE)
+    session = open_session(store)
+    list(each(session.respond(Refusing(REFUSED_STATE, [line(fail="not-found")]), BODY, message_id="a1")))
+
+    assert "invalid_encrypted_content" == session.transcript["a1"].details["refused_state"]
 
 
 def test_a_request_without_state_that_is_refused(open_session, store):
@@ -439,11 +457,10 @@ def test_a_request_without_state_that_is_refused(open_session, store):
     One that had none is not made again, whatever the words of the error are.
     """
     store.append("s1", ASKED_BEFORE)
-
-    class Refusing(Provider):
-        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=lambda *given, **_: encode(*given, mode="full"))
-
-    session, client = open_session(store), Refusing(REFUSED_STATE, HELLO)
+    session, client = open_session(store), Provider(REFUSED_STATE, HELLO)
+    client.dialect = Dialect(
+        name="acme-chat", decoder=Scripted, encoder=lambda known, *given, **_: encode(known[:3], *given, mode="full")
+    )
     list(each(session.respond(client, BODY, message_id="a1")))
 
     assert (1, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
@@ -453,23 +470,13 @@ def test_an_answer_whose_request_had_state_that_was_refused(open_session, store)
     """
     When it is asked for again, its encoder knows why it failed: the same request would be refused for ever.
     """
-    known = []
-
-    def encoder(messages, *given, **how):
-        known.append([message.id for message in messages])
-        return encode(messages, *given, **{**how, "mode": "full"})
-
-    class Refusing(Provider):
-        dialect = Dialect(name="acme-chat", decoder=Scripted, encoder=encoder)
-
     store.append("s1", ASKED_BEFORE)
-    client = Refusing(REFUSED_STATE, HELLO)
-    session = open_session(store)
+    session, client = open_session(store), Refusing(REFUSED_STATE, REFUSED_STATE, HELLO)
     for _ in range(2):
         list(each(session.respond(client, BODY, message_id="a1")))
 
-    assert [["u1", "a0", "u2"], ["u1", "a0", "u2"], ["u1", "a0", "u2", "a1"]] == known
-    assert "Hello" == session.transcript["a1"].text
+    assert ["u1", "a0", "u2", "a1"] == client.known[-1][1]
+    assert (3, "Hello") == (len(client.requests), session.transcript["a1"].text)
 
 
 def test_a_failed_answer_is_asked_for_again(session):

@@ -123,7 +123,8 @@ def file_fields(
 def usual_media(media: MediaContent) -> MediaContent:
     """Return media with their bytes, if the address holds them, and with the usual name of their type."""
     media_type, data = read_data_url(media.uri or "") or (media.media_type, media.data)
-    media_type = "image/jpeg" if media_type == "image/jpg" else media_type
+    if (plain := media_type.partition(";")[0].strip().lower())[:6] == "image/":
+        media_type = "image/jpeg" if plain == "image/jpg" else plain
     if (media_type, data) == (media.media_type, media.data):
         return media
     return attrs.evolve(media, media_type=media_type, data=data, uri=None if data else media.uri)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from assistant_events import messages as msg
+from assistant_events.adapters.json_fields import string
 from assistant_events.history import Policy, Relation
 from assistant_events.values import ErrorInfo, Origin, write_json
 
@@ -33,30 +34,28 @@ Words of the errors. Gateways pass them on in each dialect, OpenRouter in the me
 The state is bound to an account, a tenant or a server: another one is asked after a limit, and by gateways at any time.
 """
 
-_TAKES_ONE: Final = re.compile("conflicting authenticated continuation identities", re.IGNORECASE)
+_TAKES_ONE: Final = "conflicting authenticated continuation identities"
 """
 Azure with GPT-6: any reasoning alone is taken, and no two of several answers (measured in hermes-agent#101243).
 """
 
-
-def refuses_state(message: msg.Message) -> bool:
-    """Return whether *message* is an answer with which the service has refused state that is before it."""
-    return REFUSALS.search(_words(message)) is not None
+MARK: Final = "refused_state"
+"""The detail of an answer that came to a request without state: the words with which the first one was refused."""
 
 
-def _words(message: msg.Message) -> str:
-    error = message.error if isinstance(message, msg.AssistantMessage) else None
-    return "" if error is None else _words_of(error)
-
-
-def is_refusal(error: ErrorInfo) -> bool:
-    """Return whether *error* is one with which a service refuses state in the request."""
-    return REFUSALS.search(_words_of(error)) is not None
-
-
-def _words_of(error: ErrorInfo) -> str:
+def refusal_in(error: ErrorInfo) -> str:
+    """Return the words of *error* with which a service refuses state in the request; empty in any other."""
     details = write_json(error.details).decode() if error.details else ""
-    return f"{error.code} {error.message} {details}"
+    found = REFUSALS.search(f"{error.code} {error.message} {details}")
+    return "" if found is None else found[0]
+
+
+def refusal_of(message: msg.Message) -> str:
+    """Return the words with which the service has refused state that is before *message*; empty for other messages."""
+    if not isinstance(message, msg.AssistantMessage):
+        return ""
+    words = "" if message.error is None else refusal_in(message.error)
+    return words or string(message.details, MARK) or ""
 
 
 def refused_at(messages: Sequence[msg.Message], target: Origin, policy: Policy) -> int:
@@ -65,12 +64,10 @@ def refused_at(messages: Sequence[msg.Message], target: Origin, policy: Policy) 
 
     A server that takes the reasonings of one answer alone gets those of the last one.
     """
-    refused = [(place, each) for place, each in enumerate(messages) if refuses_state(each)]
-    refused = [(place, each) for place, each in refused if _is_of(each, target, policy)]
-    if any(_TAKES_ONE.search(_words(each)) for _, each in refused):
-        sealed = [(place, each) for place, each in enumerate(messages) if _is_sealed(each)]
-        refused += [(place, each) for place, each in sealed if _is_of(each, target, policy)]
-    return max((place for place, _ in refused), default=0)
+    refused = [place for place, each in enumerate(messages) if refusal_of(each) and _is_of(each, target, policy)]
+    if any(refusal_of(messages[place]).lower() == _TAKES_ONE for place in refused):
+        refused += [place for place, each in enumerate(messages) if _is_sealed(each) and _is_of(each, target, policy)]
+    return max(refused, default=0)
 
 
 def _is_of(message: msg.Message, target: Origin, policy: Policy) -> bool:
@@ -83,4 +80,4 @@ def _is_sealed(message: msg.Message) -> bool:
     return any(isinstance(part, msg.ReasoningPart) and part.state for part in parts)
 
 
-__all__ = ["REFUSALS", "is_refusal", "refused_at", "refuses_state"]
+__all__ = ["MARK", "REFUSALS", "refusal_in", "refusal_of", "refused_at"]

@@ -14,7 +14,7 @@ from uuid import uuid4
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.adapters.refused_state import refuses_state
+from assistant_events.adapters.refused_state import refusal_of
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import LIVE_EVENTS, DeltaEvent, Event, HistoryRewound, LiveEvent, PromptSubmitted
 from assistant_events.lifecycle import Outcome
@@ -183,7 +183,7 @@ class Core(ABC, Generic[StreamT]):
                 raise LocalProtocolError(f"message {name!r} exists already; use another id")
             before = tuple(takewhile(lambda message: message.id != name, self.transcript))
             paused = paused_last(before)
-            known = (*before, failed) if failed and refuses_state(failed) else before
+            known = (*before, failed) if failed and refusal_of(failed) else before
             if (sent := request_for(client, known, body, mode, tried)) is None:
                 return None
             made = created(client, sent.body, name, prior=failed, continues=paused)

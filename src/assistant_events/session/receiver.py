@@ -12,7 +12,7 @@ import attrs
 
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.refused_state import is_refusal
+from assistant_events.adapters.refused_state import MARK, refusal_in
 from assistant_events.errors import LocalProtocolError
 from assistant_events.event_lists import EventList
 from assistant_events.events import is_durable
@@ -83,6 +83,7 @@ class StreamReceiver:
         self._durable_at: list[int] = []  # places among the pending events, as planned
         self._has_dropped = False  # some of the pending events would not have applied
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
+        self._refused = ""  # the words with which the state of the first request was refused
         self.ended_by_others = self._is_rewound()  # since the model was asked
 
     # -- collecting
@@ -144,6 +145,10 @@ class StreamReceiver:
                     message_id=start.message_id, reason=reason, origin=start.origin, run=start.run, state=start.state
                 )
                 events = [restarted, *events[1:]]
+        if self._refused:
+            for place, event in enumerate(events):
+                if isinstance(event, ev.StepEnded | ev.StepFailed):
+                    events[place] = attrs.evolve(event, details={**event.details, MARK: self._refused})
         if self.pending or events.__class__ is not EventList:
             self.pending += events
         else:
@@ -155,7 +160,7 @@ class StreamReceiver:
     def refusal(self) -> ErrorInfo | None:
         """Why the provider refused the request, when that is all that has come; `None` otherwise."""
         last = self.pending[-1] if self.pending and self._refusable else None
-        if not isinstance(last, ev.StepFailed) or not (last.error.kind in _REFUSALS or is_refusal(last.error)):
+        if not isinstance(last, ev.StepFailed) or not (last.error.kind in _REFUSALS or refusal_in(last.error)):
             return None
         return last.error if all(isinstance(event, _STARTS) for event in self.pending[:-1]) else None
 
@@ -166,6 +171,7 @@ class StreamReceiver:
         self.pending = []
         self.source = source
         self.finished = self._refusable = False
+        self._refused = refusal_in(error)
 
     # -- storing
 

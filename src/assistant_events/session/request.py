@@ -11,11 +11,11 @@ import attrs
 from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.adapters.refused_state import is_refusal
+from assistant_events.adapters.refused_state import refusal_in
 from assistant_events.errors import LocalProtocolError
-from assistant_events.messages import AssistantMessage, Message
+from assistant_events.messages import AssistantMessage, Message, MessageStatus
 from assistant_events.session.answers import Client, api_of
-from assistant_events.values import ErrorInfo
+from assistant_events.values import ErrorInfo, Origin
 
 
 def created(
@@ -49,8 +49,8 @@ def request_for(
     """
     Return the request for the next answer.
 
-    After one that was *refused* it is a full one that needs nothing that the provider stores, or has no state where
-    its state was refused; `None` when the refused one was the same.
+    After one that was *refused* it is a full one that needs nothing that the provider stores, or without the state
+    that was refused; `None` when the refused one was the same.
     """
     dialect, provider = api_of(client)
     if dialect.encoder is None:
@@ -58,8 +58,10 @@ def request_for(
     if refused is None:
         return dialect.encoder(messages, body, mode=mode, provider=provider)
     tried = refused.request
-    if is_refusal(refused.error):
-        bare = dialect.encoder(messages, body, mode="full", provider=provider, strip=True)
+    if refusal_in(refused.error):
+        origin = Origin(provider=provider, dialect=dialect.name)
+        failed = AssistantMessage(id="refused", origin=origin, status=MessageStatus.FAILED, error=refused.error)
+        bare = dialect.encoder((*messages, failed), body, mode="full", provider=provider)
         return None if bare.body == tried.body else bare
     if dialect.policy.storage_key is None:
         return None if tried.mode == "full" else dialect.encoder(messages, body, mode="full", provider=provider)

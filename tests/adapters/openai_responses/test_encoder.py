@@ -944,6 +944,10 @@ PROMPTS = {
         MediaContent(media_type="image/jpg", data=b"\0"),
         {"type": "input_image", "image_url": "data:image/jpeg;base64,AA==", "detail": "auto"},
     ),
+    "image with a parameter and in capitals": (
+        MediaContent(media_type="image/PNG; q=1", data=b"\0"),
+        {"type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto"},
+    ),
     "document by id": (
         MediaContent(media_type="application/pdf", uri="file-1"),
         {"type": "input_file", "file_id": "file-1"},
