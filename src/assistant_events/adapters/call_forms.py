@@ -72,7 +72,8 @@ class CallForm(NamedTuple):
         """Return name and input of a call, and its result where its own item has that, as fields of its item."""
         # Any: plain JSON.
         written: dict[str, Any] = {} if self.name else {"name": call.name}
-        arguments: dict[str, Any] = thaw(call.input or NO_FIELDS)
+        cut = parse_input(call.raw_input)[0] if self.form == "fields" else None  # one that came as fields is JSON
+        arguments: dict[str, Any] = thaw(call.input or cut or NO_FIELDS)
         given = string(call.state, _ARGUMENTS) or ""
         is_elsewhere = bool(given) and parse_input(given)[0] == parse_input(call.raw_input)[0] == call.input
         if self.form == "fields":
@@ -116,6 +117,11 @@ class CallForms(dict[str, CallForm]):
         """By type of an item with the result of a call, the field of the result."""
 
         self._answered = {form.answer: kind for kind, form in self.items() if form.answer}
+
+    def may_be_half(self, item: Fields) -> bool:
+        """Return whether an item, the last one of an answer that was cut, may be half a call: nothing shows its end."""
+        form = self.get(string(item, "type") or "")
+        return form is not None and not any(item.get(key) for key in ("status", form.output, "error"))
 
     def kind_of(self, call: msg.ToolPart) -> str:
         """Return the type of the item of a call: that in its state, or the one that its result answers."""

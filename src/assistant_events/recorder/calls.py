@@ -284,7 +284,7 @@ class Calls:
             parsed, fault = parse_input(text) if call.buffer.length or not call.input else (call.input, None)
             if fault and call.input:
                 parsed, fault, text = call.input, None, ""
-        if not fault and not text:
+        if not text and parsed is not None:
             text = write_json(parsed).decode()
         call.state.update(items_of(state))
         self._emit(self._ended(call, text, complete=complete))

@@ -2,6 +2,8 @@
 Cases of the Responses wire, each with what it becomes.
 """
 
+import json
+
 import pytest
 
 from assistant_events import AssistantMessage, CallStatus, ErrorKind, FinishReason, Transcript, fold
@@ -194,6 +196,38 @@ class TestResponse:
         )
 
         assert (["invalid-input"], [True]) == ([each.error.kind for each in cut], [not each.settled for each in whole])
+
+    @pytest.mark.parametrize("is_streamed", [True, False], ids=["stream", "document"])
+    def test_fields_of_a_call_that_was_cut(self, is_streamed):
+        """
+        They are kept as its text, and written again, although the call is not to be run.
+        """
+        action = {"type": "click", "x": 1, "y": 2, "button": "left"}
+        item = {"type": "computer_call", "id": "cu_1", "call_id": "c1", "status": "incomplete", "action": action}
+        end = incomplete("max_output_tokens", item)
+        found = message(stream(hosted(0, **item) if is_streamed else [], end=end))
+
+        assert (None, {"action": action}) == (found.parts[0].input, json.loads(found.parts[0].raw_input))
+        assert [item] == DIALECT.emit_resource(found)["output"]
+
+    @pytest.mark.parametrize(
+        "behind",
+        [[{"type": "message", "id": "m_1", "role": "assistant", "content": []}], []],
+        ids=["before another item", "with its result"],
+    )
+    def test_a_whole_call_of_a_response_that_was_cut(self, behind):
+        """
+        Only the last item may be half of one, and what has a result was run.
+        """
+        ask = {"type": "mcp_approval_request", "id": "mcpr_1", "server_label": "s", "name": "f", "arguments": "{}"}
+        ran = {"type": "mcp_call", "id": "mcp_1", "server_label": "s", "name": "f", "arguments": "{}", "output": "5"}
+        item = ask if behind else ran
+        [found] = message(stream(end=incomplete("max_output_tokens", item, *behind))).tool_calls
+
+        assert message(stream(hosted(0, **item), end=incomplete("max_output_tokens", item, *behind))).tool_calls == (
+            found,
+        )
+        assert found.input is not None
 
     def test_an_error_of_a_completed_response(self):
         """

@@ -123,8 +123,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         self.note_usage(mapping(response, "usage"))
         self.ensure_started(string(response, "model") or None)
         unfinished = words.ENDS.get(status, ("in_progress", None))  # items of a response in progress do not end here
-        for index, fields in self._items.unread(self._items.with_thought(response, is_end=name in words.ENDS)):
-            may_be_cut = status == "incomplete" and "status" not in fields and string(fields, "type") in words.TOOLS
+        output = self._items.with_thought(response, is_end=name in words.ENDS)
+        for index, fields in self._items.unread(output):
+            may_be_cut = status == "incomplete" and fields is output[-1] and words.TOOLS.may_be_half(fields)
             self._on_item(index, fields, is_done=not may_be_cut and string(fields, "status") not in unfinished)
         if name in words.ENDS or name == "done":
             self._finish(response, status, raw)
@@ -199,10 +200,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
     def _record_result(self, call: OpenItem) -> None:
         """Record the result of a call of the provider, which an item of its own has, or that of the call."""
         tool, item = words.TOOLS[call.kind], call.answer or call
-        field = "" if tool.answer and item is call else tool.output
         state = call.state if item is call else _final_state(item)
         image = image_type(string(item.fields, "output_format")) if item.kind == "image_generation_call" else None
-        output = read_output(item.fields.get(field), image)
+        output = read_output(item.fields.get("" if tool.answer and item is call else tool.output), image)
         # A call that never had a name was kept raw: its result then makes one up.
         self.recorder.result(None, output, tool_error(item.fields), call.kind, state, key=call, provider_executed=True)
 
