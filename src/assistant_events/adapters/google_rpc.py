@@ -134,7 +134,9 @@ __all__ = [
 OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_feedback", "sdk_http_response")
 """Fields of a chunk that the official client has dumped in snake_case."""
 
-_OF_APP: Final = names("args response parameters parametersJsonSchema responseSchema responseJsonSchema labels")
+_OF_APP: Final = names(
+    "args response parameters parametersJsonSchema responseSchema responseJsonSchema labels partMetadata"
+)
 """Fields whose values have keys of the app."""
 
 _SNAKE: Final = re.compile(r"_+([^_])")

@@ -1066,6 +1066,26 @@ def test_dumps_in_snake_case():
     assert {"avgLogprobs": -0.5} == thaw(read.details)
 
 
+def test_a_call_without_arguments_in_a_dump():
+    """
+    Nulls of fields for pieces are not pieces of its input, which is whole whatever has ended the answer.
+    """
+    dump = F("f", {}, partialArgs=None, willContinue=None)
+    [call] = message(stream(C(dump), ended("SAFETY"))).tool_calls
+
+    assert ({}, CallStatus.CALLED) == (thaw(call.input), call.status)
+
+
+def test_keys_of_the_app_in_a_dump():
+    """
+    Metadata that an app gives a part has its own keys.
+    """
+    own = {"trace_id": "t1", "span": {"parent_id": 1}}
+    read = message({"model_version": MODEL, **C({"text": "Hi", "part_metadata": own}, finishReason="STOP")})
+
+    assert own == thaw(read.parts[0].state["partMetadata"])
+
+
 def test_a_blocked_prompt_dumped_in_snake_case():
     """
     A document of the official client that has no candidates is an answer, too.

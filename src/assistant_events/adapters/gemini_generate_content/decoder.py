@@ -187,7 +187,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self._on_part({key: each for key, each in part.items() if key != kind}, None)
             return
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
-        fields = mapping(part, kind)
+        fields = others(mapping(part, kind))
         continued = self._continued_call(fields) if kind == "functionCall" else None
         if continued is not None:
             self._on_arguments(continued, fields, state)
