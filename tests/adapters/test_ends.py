@@ -52,6 +52,7 @@ from .notation import (
 
 FINISHES = {
     "completed": "stop",
+    "idle": "stop",
     "requires_action": "other",
     "incomplete": "length",
     "budget_exceeded": "length",
@@ -69,7 +70,7 @@ def test_c69_a_status_that_ends(status, finish):
     assert ended(finish, status) == terminal(stream(C(), S(0, mo("a")), X(0), K(status), DONE))
 
 
-@pytest.mark.parametrize("status", ["completed", "requires_action", None])
+@pytest.mark.parametrize("status", ["completed", "idle", "requires_action", None])
 def test_c69_a_status_with_a_call_that_waits(status):
     """
     A call that waits for the app is what the step finished for.

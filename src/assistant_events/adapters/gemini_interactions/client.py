@@ -34,7 +34,7 @@ MODEL: Final = "gemini-3.6-flash"
 _CREATED: Final = ("interaction.created", "interaction.start")
 _COMPLETED: Final = ("interaction.completed", "interaction.complete")
 
-_WITH_USAGE: Final = frozenset({"completed", "incomplete", "budget_exceeded", "requires_action"})
+_WITH_USAGE: Final = frozenset({"completed", "idle", "incomplete", "budget_exceeded", "requires_action"})
 """Statuses of runs that have usage, if not in the stream then in the document."""
 
 _CONTINUATIONS: Final = ("step.delta", "step.stop", "content.delta", "content.stop")

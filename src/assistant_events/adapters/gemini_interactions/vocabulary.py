@@ -81,6 +81,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 
 _FINISH_REASONS: Final[dict[str, FinishReason]] = {
     "completed": FinishReason.STOP,
+    "idle": FinishReason.STOP,  # "has completed all processing", in place of `requires_action` (google-genai 3.6)
     "requires_action": FinishReason.TOOL_CALLS,
     "incomplete": FinishReason.LENGTH,
     "budget_exceeded": FinishReason.LENGTH,
@@ -181,7 +182,7 @@ def delta_type(delta: Fields) -> str | None:
 
 def finish(status: str | None, *, pending: bool, content: bool) -> FinishReason:
     """Return why an interaction ended: by its status, calls of the app that are pending, and whether it has content."""
-    if status in ("completed", "requires_action", None) and pending:
+    if status in ("completed", "idle", "requires_action", None) and pending:
         return FinishReason.TOOL_CALLS
     if status is None:
         return FinishReason.STOP if content else FinishReason.OTHER

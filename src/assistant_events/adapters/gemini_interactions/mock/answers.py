@@ -21,7 +21,7 @@ from assistant_events.values import JsonObject
 # Wire reference §2.1. The service may use others, so that only what looks like a typing error is a fault.
 _STATUSES: Final = (
     *("in_progress", "queued", "requires_action", "completed", "failed", "cancelled", "incomplete"),
-    *("budget_exceeded", "requires_continuation"),
+    *("budget_exceeded", "idle", "requires_continuation"),
 )
 
 # Wire reference §2.2. Other keys are accepted, as the service may add some, unless they look like a typing error.
