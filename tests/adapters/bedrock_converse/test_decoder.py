@@ -491,11 +491,13 @@ def test_an_image():
 
 def test_an_image_that_failed_or_is_in_s3():
     """
-    An image without bytes is kept raw with its format, written again, and not sent: requests have none in answers.
+    An image without bytes, or with an error, is kept raw with its format, written again, and not sent: requests have
+    none in answers.
     """
     error = {"image": {"error": {"message": "too dark"}}}
     stored = {"image": {"source": {"s3Location": {"uri": "s3://b/1.png"}}}}
-    for delta in (error, stored):
+    half = {"image": {"source": {"bytes": "iVBO"}, "error": {"message": "too dark"}}}
+    for delta in (error, stored, half):
         body = answer(B(0, image={"format": "png"}), D(0, **delta), X(0), *text(1, "So."))
         found = message(body, request=REQUEST)
         whole = {"image": {"format": "png", **delta["image"]}}

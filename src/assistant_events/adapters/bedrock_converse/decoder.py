@@ -224,11 +224,12 @@ class BedrockConverseDecoder(DecoderBase):
             case {"citation": dict() as citation}:
                 block = self._begun(self._block(index, "text"))
                 self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
-            case {"image": dict() as image} if base64_bytes(string(mapping(image, "source"), "bytes")):
-                data = base64_bytes(string(mapping(image, "source"), "bytes")) or b""
+            case {"image": dict() as image} if [*said(image)] == ["source"] and (
+                data := base64_bytes(string(mapping(image, "source"), "bytes"))
+            ):
                 block = self._block(index, "media")
                 self.recorder.media(data, f"image/{string(block.fields, 'format') or '*'}", key=block)
-            case {"image": dict() as image} if said(image):  # one in S3, or why there is none
+            case {"image": dict() as image} if said(image):  # one in S3, or what has gone wrong
                 self._open(index, "opaque", {"image": {**self._block(index, "media").fields, **said(image)}})
             case _:
                 self._keep_delta(index, delta)
