@@ -62,7 +62,7 @@ class AcmeDecoder(NumberedDecoder):
         item.learn(fields)
         item.ended = True
         if item.role == "call":
-            item.begin_call(string(fields, "call_id"), string(fields, "name"), provider_executed=False)
+            item.begin_call(string(fields, "call_id"), CALLS[item.kind], provider_executed=False)
             item.complete()
             self.recorder.end_tool_input(key=item)
         for _, place, text in TEXTS.of(item.fields):

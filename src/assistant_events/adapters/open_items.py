@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, final
 import attrs
 
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.call_forms import CallForms
+from assistant_events.adapters.call_forms import CallForm, CallForms
 from assistant_events.adapters.json_fields import Fields, array, is_array, mappings, others, string
 from assistant_events.adapters.text_forms import TextForm, TextForms, place_key
 from assistant_events.recorder.calls import OpenCall
@@ -110,14 +110,15 @@ class OpenItem:
             self.grown[key] = self.fields[key] = [*array(self.fields, key)]
         self.grown[key] += items
 
-    def begin_call(self, call_id: str | None, name: str | None, *, provider_executed: bool) -> None:
+    def begin_call(self, call_id: str | None, form: CallForm, *, provider_executed: bool) -> None:
         """Begin the input of a call, or add to what is known of it. Without an id the call has that of its item."""
         recorder = self.decoder.recorder
         opened = recorder.open_of(self)
         if call_id and isinstance(opened, OpenCall) and opened.provider_id != call_id:
             self.state["id"] = call_id  # it comes with the end alone
         call_id = call_id or string(self.fields, "id") or None
-        recorder.tool_input(call_id, name, key=self, provider_executed=provider_executed, state=self.state)
+        name, given = form.name_in(self.fields), form.input_in(self.fields, None)
+        recorder.tool_input(call_id, name, key=self, provider_executed=provider_executed, state=self.state, input=given)
 
     def waits_for_input(self) -> bool:
         """

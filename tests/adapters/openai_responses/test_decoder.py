@@ -211,6 +211,24 @@ class TestResponse:
         assert [item] == DIALECT.emit_resource(found)["output"]
 
     @pytest.mark.parametrize(
+        "fields",
+        [
+            {"type": "computer_call", "action": {"type": "wait"}},
+            {"type": "program", "code": "1 + 1"},
+            {"type": "web_search_call", "action": {"type": "search", "query": "q"}},
+        ],
+        ids=lambda item: item["type"],
+    )
+    def test_fields_of_a_call_without_its_end(self, fields):
+        """
+        What its start had is kept when the stream is cut there.
+        """
+        [found] = message(body(created(), added(0, id="it_1", call_id="c1", **fields))).tool_calls
+
+        assert {**fields, **json.loads(found.raw_input)} == fields
+        assert (1, CallStatus.FAILED) == (len(json.loads(found.raw_input)), found.status)
+
+    @pytest.mark.parametrize(
         "behind",
         [[{"type": "message", "id": "m_1", "role": "assistant", "content": []}], []],
         ids=["before another item", "with its result"],

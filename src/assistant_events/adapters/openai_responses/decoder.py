@@ -169,7 +169,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         elif item.role == "call":
             is_hosted, tool = words.is_hosted(kind, item.fields), words.TOOLS[kind]
             item.awaits = tool.answer if not is_hosted or kind in words.TOOLS.answered_later else ""
-            item.begin_call(string(item.fields, "call_id"), tool.name_in(item.fields), provider_executed=is_hosted)
+            item.begin_call(string(item.fields, "call_id"), tool, provider_executed=is_hosted)
         if is_done and not item.waits_for_input():
             self._end(item)
 
