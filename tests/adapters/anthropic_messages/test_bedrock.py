@@ -12,7 +12,7 @@ from assistant_events import fold
 from assistant_events.adapters import AwsChunkStream, AwsEventStream
 from assistant_events.testing import check_adapter
 
-from .notation import DIALECT, END, B, K, M, T, X, events, message, stream, text
+from .notation import DIALECT, END, B, K, M, T, X, events, message, stream, text, tool
 from .samples import SAMPLES
 
 BEDROCK = attrs.evolve(DIALECT, decoder=partial(DIALECT.decoder, framing=AwsChunkStream), emitter=None)
@@ -135,3 +135,31 @@ def test_a_damaged_frame_fails_the_step():
     assert ["damaged-frame"] == [note.code for note in decoder.notes]
     assert ("protocol", True) == (decoder.error.kind, decoder.error.retryable)
     assert "" == fold(found).last.text
+
+
+@pytest.mark.parametrize(("action", "reason"), [("INTERVENED", "content-filter"), ("NONE", "stop")])
+@pytest.mark.parametrize("place", range(4))
+def test_a_guardrail_that_has_intervened(place, action, reason):
+    """
+    Its sentence is an ordinary text, `end_turn` its reason: a field beside marks it (NousResearch/hermes-agent#107815;
+    maximhq/bifrost, guardrailstream_test.go).
+    """
+    mark = {"amazon-bedrock-guardrailAction": action}
+    first, last, end = [{**frame, **(mark if at == place else {})} for at, frame in enumerate([M(), K(), END])]
+    first = M(**mark) if place == 3 else first
+    answer = message(stream(first, *text(0, "Blocked."), last, end))
+    head = {"id": "m", "type": "message", "role": "assistant"}
+    whole = message({**head, "content": [], "stop_reason": "end_turn", **mark})
+
+    assert (reason, "end_turn") == (answer.finish_reason, answer.raw_finish_reason)
+    assert reason == whole.finish_reason
+    assert mark == answer.details
+
+
+def test_a_guardrail_that_has_intervened_beside_a_call():
+    """
+    A call that the model has made is still the app's to run.
+    """
+    frames = [*tool(0), K("tool_use", beside={"amazon-bedrock-guardrailAction": "INTERVENED"}), END]
+
+    assert "tool-calls" == message(stream(M(), *frames)).finish_reason

@@ -380,6 +380,7 @@ FINISHES = {
     "model_context_window_exceeded": "length",
     "refusal": "content-filter",
     "sensitive": "content-filter",
+    "guardrail_intervened": "content-filter",
     "pause_turn": "pause",
     "compaction": "other",
     "word_of_tomorrow": "other",

@@ -16,6 +16,7 @@ from typing import Any, Final
 import attrs
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
+from assistant_events.adapters.aws import has_intervened
 from assistant_events.adapters.aws_chunks import unwrapped
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import given_input, read_output
@@ -154,7 +155,8 @@ class AnthropicMessagesDecoder(DecoderBase):
             if block.role in ("call", "opaque"):  # also without a stop
                 self._on_stop(block)
         given = words.FINISH_REASONS.get(reason, FinishReason.OTHER) if (reason := self._stop_reason) else None
-        self.finish_step(self.finish_reason_of(given), reason, usage=self._usage_so_far(partial=False))
+        finish = self.finish_reason_of(given, refused=has_intervened(self.step_details))  # by a guardrail of Bedrock
+        self.finish_step(finish, reason, usage=self._usage_so_far(partial=False))
 
     # -- blocks
 

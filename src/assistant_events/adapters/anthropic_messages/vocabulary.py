@@ -20,7 +20,7 @@ FINISH_REASONS: Final = by_word(
         FinishReason.STOP: "end_turn stop_sequence",
         FinishReason.TOOL_CALLS: "tool_use",
         FinishReason.LENGTH: "max_tokens model_context_window_exceeded",
-        FinishReason.CONTENT_FILTER: "refusal sensitive",
+        FinishReason.CONTENT_FILTER: "refusal sensitive guardrail_intervened",
         FinishReason.PAUSE: "pause_turn",
         FinishReason.OTHER: "compaction",
     }
