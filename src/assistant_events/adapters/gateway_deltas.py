@@ -55,6 +55,13 @@ def usual_delta(delta: Fields, repeated: Collection[str]) -> Fields:
     return delta
 
 
+def image_url(item: Fields) -> str | None:
+    """Return the address of an image of a delta: in an object, in two (lobe-chat), or in none."""
+    inner = mapping(item, "image_url")
+    found = [string(inner, "url"), string(mapping(inner, "image_url"), "url"), string(item, "image_url")]
+    return next(filter(None, [*found, string(item, "url")]), None)
+
+
 def text_in(delta: Fields, key: str) -> str | None:
     """Return a text, also that of an object around it or of an array of texts."""
     value = delta.get(key)
@@ -66,4 +73,4 @@ def text_in(delta: Fields, key: str) -> str | None:
     return string(mapping(delta, key), "content") or string(mapping(delta, key), "text")
 
 
-__all__ = ["BESIDE", "SEAL", "learn_returned", "text_in", "usual_delta"]
+__all__ = ["BESIDE", "SEAL", "image_url", "learn_returned", "text_in", "usual_delta"]

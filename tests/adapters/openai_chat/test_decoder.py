@@ -1251,6 +1251,63 @@ def test_a_tool_of_the_server():
     ) == called.output
 
 
+@pytest.mark.parametrize("end", [[F("tool_calls")], []])
+def test_a_search_of_minimax(end):
+    """
+    The service runs it: the call has a type of its own, and the result is a delta of the tool, not a text, before the
+    answer (lobe-chat: streams/openai/openai.ts).
+    """
+    found = '[{"no":1,"url":"https://u.example"}]'
+    body = stream(
+        J('{"query_list":["q"]}', id="call_function_1", name="get_search_result", type="web_search"),
+        *end,
+        F(role="tool", tool_call_id="call_function_1", content=found),
+        T("It is"),
+        F(content=" so."),
+        DONE,
+    )
+    answered = message(body)
+    [called] = answered.tool_calls
+
+    assert (True, "success", (TextContent(found),)) == (called.provider_executed, called.status.value, called.output)
+    assert ("It is so.", "stop") == (answered.text, answered.finish_reason)
+    assert ([{"role": "assistant", "content": "It is so."}], [(0, "unplaced")]) == encoded(answered)
+
+
+@pytest.mark.parametrize("ident", [{}, {"tool_call_id": "c1"}])
+def test_a_delta_of_the_tool_without_a_search(ident):
+    """
+    It is a text: a server has the role wrong.
+    """
+    assert "Yes." == message(answer(D(role="tool", content="Yes.", **ident))).text
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"url": f"data:image/png;base64,{PIXEL}"},
+        {"image_url": f"data:image/png;base64,{PIXEL}"},
+        {"image_url": {"image_url": {"url": f"data:image/png;base64,{PIXEL}"}}},
+    ],
+)
+def test_the_address_of_an_image(image):
+    """
+    Gateways have it beside its object, or in one more (lobe-chat: streams/openai/openai.ts).
+    """
+    [part] = message(answer(D(images=[{"type": "image_url", **image}]))).parts
+
+    assert ("image/png", base64.b64decode(PIXEL)) == (part.media_type, part.data)
+
+
+def test_a_text_without_a_type():
+    """
+    Models of Qwen that see images write their text so (lobe-chat: streams/qwen.ts).
+    """
+    body = answer(*[D(content=[{"text": text}]) for text in ("It is", " so.")])
+
+    assert [("text", "It is so.", {})] == parts(body)
+
+
 def test_what_a_tool_of_the_server_has_found():
     """
     It is a result without an output, too; an empty list of it, as calls begin with, is none.

@@ -19,7 +19,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import input_text, text_of
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
-from assistant_events.adapters.json_fields import is_object, string
+from assistant_events.adapters.json_fields import is_object, others, string
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.history import has_result
@@ -100,7 +100,7 @@ def _write_call(call: msg.ToolPart, state: dict[str, Any]) -> Item:
 
 def _write_executed(call: msg.ToolPart) -> Item:
     """Return a call of the provider with its result, if it has one."""
-    executed: Item = {"type": call.name, "arguments": input_text(call)}
+    executed: Item = {"type": call.name, "arguments": input_text(call), **others({"id": wire_id(call)})}
     if has_result(call):
         fields = [item for item in call.output if isinstance(item, JsonContent) and is_object(item.value)]
         executed["output"] = text_of([item for item in call.output if item not in fields])

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
-from assistant_events.adapters.gateway_deltas import learn_returned, text_in, usual_delta
+from assistant_events.adapters.gateway_deltas import image_url, learn_returned, text_in, usual_delta
 from assistant_events.adapters.items import piece_key
 from assistant_events.adapters.json_fields import (
     Fields,
@@ -154,7 +154,7 @@ class OpenAIChatDecoder(DecoderBase):
         self.learn_details(choice, words.CHOICE, level="choice")
         if not delta.keys().isdisjoint(words.RETURNED):
             learn_returned(self.step_state, delta, words.RETURNED)
-        given, delta = delta, usual_delta(delta, words.DETAILS)
+        given, delta = delta, usual_delta(self._calls.without_result(delta), words.DETAILS)
         if more := others(delta, _MESSAGE):  # arrays as the official client adds deltas
             self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
         self.note_usage(mapping(choice, "usage"))
@@ -263,7 +263,7 @@ class OpenAIChatDecoder(DecoderBase):
                 if facts:
                     self.recorder.end(None)  # a signature is the end of a thought
             self._offer((*_DELTA, "content", 0, field, 0, "text"), None, write_json(more))
-        elif kind == "text" and text is not None:
+        elif kind in ("text", "") and text is not None:  # without a type: Qwen
             self.recorder.text(text)
             self.recorder.keep(None, details=others(item, ("type", "text")))
         else:
@@ -272,10 +272,10 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_executed(self, item: Fields) -> None:
         """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""
-        key, more = ("executed", integer(item, "index")), others(item, ("index", "type", "arguments", "output"))
+        key, more = ("executed", integer(item, "index")), others(item, ("id", "index", "type", "arguments", "output"))
         if self.recorder.open_of(key) is None:
-            name = string(item, "type") or "tool"
-            self.recorder.tool_input(None, name, string(item, "arguments") or "", key=key, provider_executed=True)
+            ident, name = string(item, "id"), string(item, "type") or "tool"
+            self.recorder.tool_input(ident, name, string(item, "arguments") or "", key=key, provider_executed=True)
         output = string(item, "output")
         if output is not None or any(array(more, each) or any(mapping(more, each).values()) for each in more):
             texts = [TextContent(output or "")] if output or not more else []
@@ -292,7 +292,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_image(self, item: Fields) -> None:
         """Read an image: a data URL, as OpenRouter sends it, or another address."""
-        if url := string(mapping(item, "image_url"), "url"):
+        if url := image_url(item):
             media_type, data = read_data_url(url) or ("image/png", None)
             self.recorder.end_media({}, data, None if data else url, media_type=media_type, key=object())
 
