@@ -194,7 +194,7 @@ class DecoderBase(FrameReader):
 
         Args:
             error: Why the body was cut (`aborted`, `network`, …); `None` when the body ended. An answer that has not
-                ended then fails with kind `interrupted`, unless its wire has no last frame.
+                ended then fails, with kind `interrupted`, unless its reason to end has come: also before a `timeout`.
 
         Raises:
             TypeError: *error* is not an `ErrorInfo`.
@@ -549,10 +549,10 @@ class DecoderBase(FrameReader):
     def _give_up(self, error: ErrorInfo | None) -> None:
         """Do what is left when nothing more is taken, and fail the step; not a hop of which nothing came."""
         self._leave_fast_path()
-        if error is not None:
+        if error is not None and error.kind is not ErrorKind.TIMEOUT:  # silence cuts nothing: a server may stay open
             self._mark_usage()
         try:
-            self.on_close(error)
+            self.on_close(None if error is not None and error.kind is ErrorKind.TIMEOUT else error)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
         if not self.terminal and (self._hops.is_first or self.recorder.started):
