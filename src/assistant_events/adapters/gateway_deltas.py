@@ -32,6 +32,9 @@ _SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
 SEAL: Final = "encrypted_content"
 """Encrypted reasoning that comes in pieces, of Qwen and Doubao."""
 
+STATE: Final = "functions_state_id"
+"""The state of a call of GigaChat."""
+
 
 def learn_returned(state: dict[str, Any], delta: Fields, fields: Collection[str]) -> None:
     """Add what a server wants back in the next request to *state*: *fields* of a delta, and arrays of LiteLLM."""
@@ -73,4 +76,4 @@ def text_in(delta: Fields, key: str) -> str | None:
     return string(mapping(delta, key), "content") or string(mapping(delta, key), "text")
 
 
-__all__ = ["BESIDE", "SEAL", "image_url", "learn_returned", "text_in", "usual_delta"]
+__all__ = ["BESIDE", "SEAL", "STATE", "image_url", "learn_returned", "text_in", "usual_delta"]

@@ -183,6 +183,7 @@ FINISHES = {
     "a refusal that ends with stop": (SAMPLES["refusal"], FinishReason.CONTENT_FILTER),
     "a filter of Gemini": (answer(T("a"), finish_reason="content_filter: RECITATION"), FinishReason.CONTENT_FILTER),
     "a filter of Z.ai": (answer(T("a"), finish_reason="sensitive"), FinishReason.CONTENT_FILTER),
+    "a filter of GigaChat": (answer(T("a"), finish_reason="blacklist"), FinishReason.CONTENT_FILTER),
     "a refusal of Claude": (answer(T("a"), finish_reason="refusal"), FinishReason.CONTENT_FILTER),
     "the word of Gemini": (answer(T("a"), finish_reason="SAFETY"), FinishReason.CONTENT_FILTER),
     "a short word": (answer(T("a"), finish_reason="end"), FinishReason.STOP),

@@ -1263,3 +1263,15 @@ def test_a_prompt_of_several_texts():
 
     assert "a\nb" == messages[0]["content"]
     assert ["image_url", "text"] == [each["type"] for each in messages[1]["content"]]
+
+
+def test_the_state_of_a_call_of_gigachat():
+    """
+    GigaChat finds its call again by an id in the message (maximhq/bifrost: gigachat/chat.go).
+    """
+    called = D("function_call", function_call={"name": "f", "arguments": {"a": 1}}, functions_state_id="77d3fb14")
+    answered = message(answer(called), provider="gigachat")
+    sent = encoded(answered, provider="gigachat")[0][0]
+
+    assert ("77d3fb14", "f") == (sent["functions_state_id"], sent["function_call"]["name"])
+    assert "functions_state_id" not in encoded(answered, provider="openai")[0][0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.gateway_deltas import BESIDE, SEAL
+from assistant_events.adapters.gateway_deltas import BESIDE, SEAL, STATE
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
@@ -20,7 +20,7 @@ FINISH_REASONS: Final = by_word(
         FinishReason.STOP: "stop end end_turn stop_sequence complete eos eos_token",
         FinishReason.LENGTH: "length max_tokens model_length max_output_tokens model_context_window_exceeded",
         FinishReason.TOOL_CALLS: "tool_calls function_call tool_use tooluse",
-        FinishReason.CONTENT_FILTER: "content_filter sensitive refusal safety recitation prohibited_content",
+        FinishReason.CONTENT_FILTER: "content_filter sensitive refusal safety recitation prohibited_content blacklist",
     }
 )
 """By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`. The first one is written."""
@@ -69,7 +69,7 @@ CHOICE: Final = names("index delta message finish_reason logprobs usage error te
 """The same of a choice: others are details under `choice`."""
 
 _SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
-RETURNED: Final = (*_SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", SEAL, BESIDE)
+RETURNED: Final = (*_SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", STATE, SEAL, BESIDE)
 """Fields of a message that its server wants back: signatures, reasoning of Copilot, LiteLLM, Qwen and Doubao."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "cot_summary")
