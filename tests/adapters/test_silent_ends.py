@@ -5,6 +5,7 @@ Streams that stay open behind the reason why the answer ended, until the reader 
 import pytest
 
 from assistant_events.adapters import load_dialect
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.values import ErrorInfo
 
 from .anthropic_messages import notation as messages
@@ -63,3 +64,30 @@ def test_silence_before_the_reason(name):
     The answer fails with the reason of its reader.
     """
     assert ("failed", SILENCE) == ((answered := closed(name, OPEN[name], SILENCE)).status.value, answered.error)
+
+
+class Lines(DecoderBase):
+    """A wire without a last frame: the answer ends with its body."""
+
+    dialect = "acme-lines"
+    provider = "acme"
+
+    def on_event(self, event):
+        self.ensure_started()
+        self.recorder.text(event["text"])
+
+    def on_close(self, error):
+        if error is None:
+            self.finish_step("stop", None)
+
+
+@pytest.mark.parametrize(("error", "status"), [(None, "completed"), (SILENCE, "failed"), (CUT, "failed")])
+def test_a_wire_without_a_last_frame(error, status):
+    """
+    Its body has not ended where a server is silent.
+    """
+    decoder = Lines("a1")
+    decoder.feed(b'data: {"text": "Hello"}\n\n')
+    decoder.close(error)
+
+    assert (status, error) == (decoder.message.status.value, decoder.message.error)

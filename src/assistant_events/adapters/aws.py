@@ -109,15 +109,6 @@ _OF_THE_APP: Final = frozenset({"input", "json", "additionalModelRequestFields",
 """Fields of Converse whose names inside are the app's, such as the input of a call (API reference, 2026-10)."""
 
 
-def has_intervened(facts: Fields) -> bool:
-    """
-    Return whether a guardrail has intervened in an answer of `InvokeModel`, by what the answer has beside its fields.
-
-    Its own reason to stop stays `end_turn`, and the sentence of the guardrail is its text.
-    """
-    return facts.get("amazon-bedrock-guardrailAction") == "INTERVENED"
-
-
 def for_boto3(body: Any) -> Any:
     """
     Return a body with bytes in place of base64, as boto3 takes it: in sources and in redacted content.
@@ -138,4 +129,4 @@ def _as_bytes(key: str, value: Any) -> Any:
     return for_boto3(value) if data is None else data
 
 
-__all__ = ["AWS_ERRORS", "error_in", "for_boto3", "has_intervened", "read_exception", "read_http", "write_exception"]
+__all__ = ["AWS_ERRORS", "error_in", "for_boto3", "read_exception", "read_http", "write_exception"]

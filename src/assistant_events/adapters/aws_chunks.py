@@ -30,3 +30,12 @@ def unwrapped(decoder: DecoderBase, event: Fields) -> Fields | None:
         decoder.note("bad-json", f"the event in a chunk is {error}")
         return {}
     return inner if isinstance(inner, dict) else None
+
+
+def has_intervened(facts: Fields) -> bool:
+    """
+    Return whether a guardrail has intervened in an answer of `InvokeModel`, by what the answer has beside its fields.
+
+    Its own reason to stop stays `end_turn`, and the sentence of the guardrail is its text.
+    """
+    return facts.get("amazon-bedrock-guardrailAction") == "INTERVENED"

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypedDict, Unpack, final
 import attrs
 
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.errors import ErrorTable, error_of_body, error_of_document
+from assistant_events.adapters.errors import ErrorTable, error_of_body, error_of_document, is_cut
 from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
@@ -194,7 +194,7 @@ class DecoderBase(FrameReader):
 
         Args:
             error: Why the body was cut (`aborted`, `network`, …); `None` when the body ended. An answer that has not
-                ended then fails, with kind `interrupted`, unless its reason to end has come: also before a `timeout`.
+                ended then fails with kind `interrupted`, unless its wire has no last frame.
 
         Raises:
             TypeError: *error* is not an `ErrorInfo`.
@@ -549,10 +549,10 @@ class DecoderBase(FrameReader):
     def _give_up(self, error: ErrorInfo | None) -> None:
         """Do what is left when nothing more is taken, and fail the step; not a hop of which nothing came."""
         self._leave_fast_path()
-        if error is not None and error.kind is not ErrorKind.TIMEOUT:  # silence cuts nothing: a server may stay open
+        if is_cut(error):
             self._mark_usage()
         try:
-            self.on_close(None if error is not None and error.kind is ErrorKind.TIMEOUT else error)
+            self.on_close(error)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
         if not self.terminal and (self._hops.is_first or self.recorder.started):

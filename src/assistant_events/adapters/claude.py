@@ -55,6 +55,13 @@ anthropic-sdk-typescript#1038, litellm#18430), and Bedrock (genkit#5813, vercel/
 """
 
 
+TEXT_RESULTS: Final = frozenset({"lmstudio", "ollama"})
+"""
+Servers of the Messages API where the result of a call is a text alone: “Only text tool_result blocks are supported”
+(lmstudio-bug-tracker#2008), “Input should be a valid string” (Ollama's cloud: ollama#18055, measured).
+"""
+
+
 def data_of(redacted: str) -> str:
     """
     Return the `data` of a redacted thought that Converse has sent as `redactedContent`: the text of its bytes.

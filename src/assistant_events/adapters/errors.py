@@ -367,6 +367,11 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
     return found or (document if string(document, "message") else _error_of_list(document))
 
 
+def is_cut(error: ErrorInfo | None) -> bool:
+    """Return whether the body of an answer was cut, by *error*: silence cuts nothing, as a server may stay open."""
+    return error is not None and error.kind is not ErrorKind.TIMEOUT
+
+
 def exception_name(kind: str) -> str:
     """Return the name of an exception of AWS as streams have it: no namespace, no link, no capital letter."""
     name = kind.partition(":")[0].rpartition("#")[2]

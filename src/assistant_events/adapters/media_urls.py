@@ -56,12 +56,6 @@ pydantic-ai#4035, openai-python#2826), “unknown variant `file`, expected `text
 TEXT_RESULTS: Final = frozenset({"huggingface", "llama.cpp", "lmstudio"})
 """Those of which the result of a call is a text alone (lmstudio-bug-tracker#2248, llama.cpp#23380, responses.js)."""
 
-TEXT_RESULTS_OF_MESSAGES: Final = frozenset({"lmstudio", "ollama"})
-"""
-The same of the Messages API: “Only text tool_result blocks are supported” (lmstudio-bug-tracker#2008), “Input should be
-a valid string” (Ollama's cloud: ollama#18055, measured).
-"""
-
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 
@@ -144,7 +138,6 @@ __all__ = [
     "NO_CHAT_FILES",
     "NO_FILES",
     "TEXT_RESULTS",
-    "TEXT_RESULTS_OF_MESSAGES",
     "data_url",
     "file_fields",
     "file_name",

@@ -16,11 +16,10 @@ from typing import Any, Final
 import attrs
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
-from assistant_events.adapters.aws import has_intervened
-from assistant_events.adapters.aws_chunks import unwrapped
+from assistant_events.adapters.aws_chunks import has_intervened, unwrapped
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import given_input, read_output
-from assistant_events.adapters.errors import SPLICED, error_of_document
+from assistant_events.adapters.errors import SPLICED, error_of_document, is_cut
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, said, string
 from assistant_events.adapters.sealing import split_sealed
@@ -87,7 +86,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish an answer whose stop reason has come: gateways leave the last frame out."""
-        if error is None and self._stop_reason is not None and self.bare_error() is None:
+        if not is_cut(error) and self._stop_reason is not None and self.bare_error() is None:
             self._finish()
 
     def on_failing(self) -> None:

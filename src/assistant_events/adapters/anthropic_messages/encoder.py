@@ -16,11 +16,10 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import NO_ADDRESSES, ClaudeEncoder, has_undeclared, leave_refused
+from assistant_events.adapters.claude import NO_ADDRESSES, TEXT_RESULTS, ClaudeEncoder, has_undeclared, leave_refused
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import is_blank, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
-from assistant_events.adapters.media_urls import TEXT_RESULTS_OF_MESSAGES
 from assistant_events.adapters.pending_results import named_calls, unanswered_calls
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
@@ -46,7 +45,7 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
         mode = string(mapping(self.body, "thinking"), "type")
         self.is_claude, self.thinks = self._policy.signs(self.target), mode == "enabled"
         self.longest_name = 128 if self.is_claude else None
-        self.media_in_results = () if self.target.provider in TEXT_RESULTS_OF_MESSAGES else None
+        self.media_in_results = () if self.target.provider in TEXT_RESULTS else None
         self._has_advisor = any((string(each, "type") or "")[:7] == "advisor" for each in mappings(self.body, "tools"))
         self._unanswered = unanswered_calls(self.messages, self.selected, _answered_id, self.target.provider)
         self._named = named_calls(self.messages, self.selected, self._unsent, _named_ids)

@@ -23,6 +23,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import block_events
 from assistant_events.adapters.call_results import given_input
+from assistant_events.adapters.errors import is_cut
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import (
     Fields,
@@ -101,7 +102,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish an answer whose stop reason has come; its metadata is missing."""
-        if error is None and self._has_ended:
+        if not is_cut(error) and self._has_ended:
             self._finish()
 
     def on_failing(self) -> None:

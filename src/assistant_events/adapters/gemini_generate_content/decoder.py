@@ -13,6 +13,7 @@ from typing import Any
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import read_output
+from assistant_events.adapters.errors import is_cut
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
@@ -114,7 +115,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish the step when the body has ended and a chunk had a reason for it; a bare error at its end fails it."""
-        if error is None and (self._reason or words.block_reason_of(self.step_details)) and self.bare_error() is None:
+        if not (is_cut(error) or self.bare_error()) and (self._reason or words.block_reason_of(self.step_details)):
             self._finish()
 
     def ensure_started(self, served_model: str | None = None) -> None:
@@ -311,8 +312,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _on_result(self, key: int, kind: str, tool: str, fields: Fields, state: dict[str, Any]) -> None:
         """Record a result: of the call with its id; without one of the last of its tool, the first of its function."""
-        call_kind, field = words.CALLS[kind]
-        call_id = string(fields, "id") or None
+        (call_kind, field), call_id = words.CALLS[kind], string(fields, "id") or None
         waiting = self._calls.get((call_kind, call_id or tool), [])
         output, error = read_output(fields.get(field, None if kind == "toolResponse" else {})), None
         if kind == "codeExecutionResult":

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.errors import error_of
+from assistant_events.adapters.errors import error_of, is_cut
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.gateway_deltas import image_url, learn_returned, text_in, usual_delta
 from assistant_events.adapters.items import piece_key
@@ -128,7 +128,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """End an answer whose reason to finish has come; servers leave the mark out."""
-        if error is None and (self._finish_reason is not None or self._is_document):
+        if not is_cut(error) and (self._finish_reason is not None or self._is_document):
             self.on_done()
 
     # -- the answer
