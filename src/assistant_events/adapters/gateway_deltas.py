@@ -23,26 +23,37 @@ from assistant_events.adapters.json_fields import (
     string,
 )
 
-BESIDE: Final = "provider_specific_fields"
+_BESIDE: Final = "provider_specific_fields"
 """The object in which LiteLLM has what is of one provider; it repeats there what is in the delta."""
 
 _SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
 """Arrays of that object that LiteLLM reads in the next request."""
 
-SEAL: Final = "encrypted_content"
+_SEAL: Final = "encrypted_content"
 """Encrypted reasoning that comes in pieces, of Qwen and Doubao."""
 
-STATE: Final = "functions_state_id"
+_STATE: Final = "functions_state_id"
 """The state of a call of GigaChat."""
+
+_MARKED: Final = "reasoning_encrypted"
+"""The mark of Venice on a thought with an encrypted copy behind it, and the copy in the state of the answer."""
+
+_MARK: Final = "__ENCRYPTED_REASONING__"
+"""What Venice has in front of the copy. It reads all behind it as the copy, so this is the end of a thought."""
+
+GATEWAY_STATE: Final = (_STATE, _SEAL, _MARKED, _BESIDE)
+"""Fields of a message that gateways and other servers want back."""
 
 
 def learn_returned(state: dict[str, Any], delta: Fields, fields: Collection[str]) -> None:
     """Add what a server wants back in the next request to *state*: *fields* of a delta, and arrays of LiteLLM."""
-    beside = mapping(delta, BESIDE)
-    extend_arrays(state, BESIDE, {key: beside[key] for key in _SEALED if array(beside, key)}, repeats=True)
-    returned = {key: delta[key] for key in fields if delta.get(key) is not None and key != BESIDE}
-    if (known := string(state, SEAL)) and returned.get(SEAL) not in (None, known):
-        returned[SEAL] = known + (string(returned, SEAL) or "")  # the official client joins texts
+    beside = mapping(delta, _BESIDE)
+    extend_arrays(state, _BESIDE, {key: beside[key] for key in _SEALED if array(beside, key)}, repeats=True)
+    returned = {key: delta[key] for key in fields if delta.get(key) is not None and key != _BESIDE}
+    if returned.pop(_MARKED, False) and (copy := _read_marked(delta)[1]):
+        returned[_MARKED] = copy
+    if (known := string(state, _SEAL)) and returned.get(_SEAL) not in (None, known):
+        returned[_SEAL] = known + (string(returned, _SEAL) or "")  # the official client joins texts
     state |= merged(state, returned)
 
 
@@ -50,11 +61,13 @@ def usual_delta(delta: Fields, repeated: Collection[str]) -> Fields:
     """Return a delta with what gateways have in fields of their own in the usual ones, without fields *repeated*."""
     if thought := string(delta, "thinking"):  # Copilot has thoughts of Claude there, and takes the other field
         delta = {**delta, "reasoning_text": thought, "thinking": None}
-    if beside := mapping(delta, BESIDE):
+    if delta.get(_MARKED):
+        delta = {**delta, "reasoning_content": _read_marked(delta)[0] or None}
+    if beside := mapping(delta, _BESIDE):
         documents = [item for each in array(beside, "citations") if is_array(each) for item in each if is_object(item)]
         cited = [*listed(beside, "citation"), *documents]
         rest = others(beside, repeated, _SEALED, ("citation", "citations") if cited else ())
-        delta = {**delta, BESIDE: rest or None, "annotations": [*array(delta, "annotations"), *cited]}
+        delta = {**delta, _BESIDE: rest or None, "annotations": [*array(delta, "annotations"), *cited]}
     return delta
 
 
@@ -63,6 +76,25 @@ def image_url(item: Fields) -> str | None:
     inner = mapping(item, "image_url")
     found = [string(inner, "url"), string(mapping(inner, "image_url"), "url"), string(item, "image_url")]
     return next(filter(None, [*found, string(item, "url")]), None)
+
+
+def with_returned(message: Fields, returned: Fields, *, mark: bool = False) -> dict[str, Any]:
+    """
+    Return a message with what its server wants back.
+
+    Args:
+        message: The message, or a delta.
+
+        returned: Fields that `learn_returned` has learned.
+
+        mark: Whether an encrypted copy of a thought has its mark beside it, as in an answer.
+    """
+    copy = returned.get(_MARKED)
+    if not isinstance(copy, str):
+        return {**message, **returned}
+    thought = (string(message, "reasoning_content") or "") + copy
+    marked = {_MARKED: True} if mark else {}
+    return {**message, **others(returned, (_MARKED,)), "reasoning_content": thought, **marked}
 
 
 def text_in(delta: Fields, key: str) -> str | None:
@@ -76,4 +108,12 @@ def text_in(delta: Fields, key: str) -> str | None:
     return string(mapping(delta, key), "content") or string(mapping(delta, key), "text")
 
 
-__all__ = ["BESIDE", "SEAL", "STATE", "image_url", "learn_returned", "text_in", "usual_delta"]
+def _read_marked(delta: Fields) -> tuple[str, str]:
+    """Return the thought of a delta, and its encrypted copy with what is in front of it."""
+    text = string(delta, "reasoning_content") or ""
+    thought, mark, _ = text.partition(_MARK)
+    thought = thought.removesuffix("\n\n") if mark else text
+    return thought, text[len(thought) :]
+
+
+__all__ = ["GATEWAY_STATE", "image_url", "learn_returned", "text_in", "usual_delta", "with_returned"]

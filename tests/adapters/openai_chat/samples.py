@@ -61,6 +61,11 @@ SAMPLES = {
         F(chunk={"usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}}),
     ),
     "reasoning": answer(R("Let"), R(" me see"), T("Yes.")),
+    "an encrypted copy of a thought": answer(
+        R("Let"),
+        D(reasoning_content="\n\n__ENCRYPTED_REASONING__id=rs_1\ngAAA==", reasoning_encrypted=True),
+        *(R(" me see"), T("Yes.")),
+    ),
     "reasoning again": answer(R("One", "reasoning"), T("two"), R("three", "reasoning"), T("four")),
     "reasoning details": answer(
         *[

@@ -1879,6 +1879,33 @@ def test_numbers_of_tokens_are_no_facts_of_the_answer():
     assert thaw(message(body).details) == {}
 
 
+COPY = "\n\n__ENCRYPTED_REASONING__id=rs_1\ngAAAAABp0Q2=="
+
+
+def test_an_encrypted_copy_of_a_thought():
+    """
+    Venice marks it; it is state of the answer, not shown, and what the model thinks behind it belongs to the thought.
+    """
+    marked = D(reasoning_content=COPY, reasoning_encrypted=True)
+    found = message(answer(R("Plan. "), marked, R("More."), T("Done.")))
+
+    assert [("reasoning", "Plan. More."), ("text", "Done.")] == [(part.type, part.text) for part in found.parts]
+    assert ({}, COPY) == (found.details, found.state["reasoning_encrypted"])
+    assert found == message(document(content="Done.", reasoning_content=f"Plan. More.{COPY}", reasoning_encrypted=True))
+    written = DIALECT.emit_resource(found)["choices"][0]["message"]
+    assert (f"Plan. More.{COPY}", True) == (written["reasoning_content"], written["reasoning_encrypted"])
+
+
+def test_a_mark_without_an_encrypted_copy():
+    """
+    The thought stays.
+    """
+    found = message(answer(D(reasoning_content="Plan.", reasoning_encrypted=True), T("Done.")))
+
+    assert ["Plan.", "Done."] == [part.text for part in found.parts]
+    assert "reasoning_encrypted" not in found.state
+
+
 def test_the_encrypted_reasoning_of_qwen():
     """
     It is state of the answer, and no fact that is shown; as the official client does, its pieces are joined.

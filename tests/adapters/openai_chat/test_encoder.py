@@ -1112,6 +1112,20 @@ def test_the_encrypted_reasoning_of_qwen():
     assert "encrypted_content" not in moved
 
 
+def test_the_encrypted_copy_of_a_thought():
+    """
+    Venice reads all behind its mark as the copy, so it is the end of the thought; another server gets none.
+    """
+    copy = "\n\n__ENCRYPTED_REASONING__id=rs_1\ngAAAAABp0Q2=="
+    body = answer(R("Plan. "), D(reasoning_content=copy, reasoning_encrypted=True), R("More."), T("Done."))
+    answered = message(body, provider="venice")
+    [_, own, *_], _ = encoded(USER, answered, provider="venice")
+    [_, moved, *_], _ = encoded(USER, answered, provider="deepseek")
+
+    assert {"role": "assistant", "content": "Done.", "reasoning_content": f"Plan. More.{copy}"} == own
+    assert "gAAAA" not in str(moved)
+
+
 @pytest.mark.parametrize(
     ("provider", "media_type", "expected"),
     [

@@ -7,6 +7,7 @@ from typing import Any
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
+from assistant_events.adapters.gateway_deltas import with_returned
 from assistant_events.adapters.json_fields import merged, string
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
@@ -34,7 +35,7 @@ class OpenAIChatEmitter(EmitterBase):
         if message.error is None:
             choice["finish_reason"] = _finish_reason(message)
         if choice or more or facts:
-            self._write(more, choice, **facts)
+            self._write(with_returned({}, more, mark=True), choice, **facts)
         if message.usage is not None:
             self.write({**self._head, "choices": [], "usage": words.USAGE.write(message.usage)})
         if message.error is None:
@@ -77,10 +78,9 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     message = own_message(message, _DIALECT)
     choice, more, facts = _facts(message)
     written = write_message(message.parts)
-    if "audio" in more and "audio" in written:
-        more["audio"] = {**written["audio"], **more["audio"]}
+    more |= {"audio": merged(written.get("audio"), more["audio"])} if "audio" in more else {}
     usage = {} if message.usage is None else {"usage": words.USAGE.write(message.usage)}
-    choice = {"index": 0, "message": {**written, **more}, **choice, "finish_reason": _finish_reason(message)}
+    choice |= {"index": 0, "message": with_returned(written, more, mark=True), "finish_reason": _finish_reason(message)}
     return {**_head(message, "chat.completion"), "choices": [choice], **usage, **facts}
 
 

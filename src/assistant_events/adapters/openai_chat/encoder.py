@@ -16,6 +16,7 @@ from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import fit_of_model, wire_id
 from assistant_events.adapters.call_results import text_of
 from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.gateway_deltas import with_returned
 from assistant_events.adapters.items import ordered_for, sent_details, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
 from assistant_events.adapters.media_urls import AUDIO, FILES, NO_CHAT_FILES, file_fields, media_url, sees_image
@@ -100,7 +101,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
         returned = {key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}
         if google := mapping(mapping(returned, "extra_content"), "google"):
             returned["extra_content"]["google"] = others(google, ("thought",))  # which would be of the whole message
-        return [{**item, **returned}]
+        return [with_returned(item, returned)]
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message of a result: text; the wire has no mark of a failure."""

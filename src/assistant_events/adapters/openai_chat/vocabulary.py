@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.gateway_deltas import BESIDE, SEAL, STATE
+from assistant_events.adapters.gateway_deltas import GATEWAY_STATE
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
@@ -69,8 +69,8 @@ CHOICE: Final = names("index delta message finish_reason logprobs usage error te
 """The same of a choice: others are details under `choice`."""
 
 _SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
-RETURNED: Final = (*_SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", STATE, SEAL, BESIDE)
-"""Fields of a message that its server wants back: signatures, reasoning of Copilot, LiteLLM, Qwen and Doubao."""
+RETURNED: Final = (*_SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", *GATEWAY_STATE)
+"""Fields of a message that its server wants back: signatures, reasoning of Copilot and LiteLLM, and of others."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "cot_summary")
 """Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""
