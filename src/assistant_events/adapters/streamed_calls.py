@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
-from assistant_events.adapters.json_fields import Fields, mapping, others, string
+from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
@@ -24,11 +24,19 @@ _TRIED: Final = 9
 _PLACES: Final = -2
 """Index of the first call where its place has to do; the one before it is that of a function of old clients."""
 
-_HOSTED: Final = "web_search"
-"""Type of a call that MiniMax runs itself, and answers with a delta of the tool (lobe-chat: streams/openai.ts)."""
-
 _LOOKED_AT: Final = 3
 """How many pieces of the first call show whether a server sends the input so far; no fast path takes them."""
+
+_OF_SERVER: Final = frozenset({"tool_type", "integration_id"})
+"""Fields of the metadata of a call that the server runs (Mistral)."""
+
+_SEARCH: Final = "web_search"
+"""Type of a call that MiniMax runs itself (lobe-chat: streams/openai.ts)."""
+
+
+def is_hosted(call: Fields) -> bool:
+    """Return whether a call, or the state of one, is of a tool that the server runs."""
+    return call.get("type") == _SEARCH or not _OF_SERVER.isdisjoint(mapping(call, "metadata"))
 
 
 @final
@@ -100,20 +108,19 @@ class StreamedCalls:
         if self._is_so_far or self._pieces < _LOOKED_AT:
             self._compare(call, text)
         text = self._input_of(call, text, may_wait=call == count and str(state.get("type")) not in self._free_texts)
-        begun, is_run = self._name_of(call, name), state.get("type") == _HOSTED
-        state = others(state, ("type",)) if is_run else state
-        self._recorder.tool_input(self._ids[call], begun, text, key=call, state=state, provider_executed=is_run)
+        self._recorder.tool_input(
+            self._ids[call],
+            self._name_of(call, name),
+            text,
+            key=call,
+            state=state,
+            provider_executed=is_hosted(state),
+        )
         return call
 
-    def without_result(self, delta: Fields) -> Fields:
-        """Record the result of a call that MiniMax runs, a delta of the tool, and return what is left of a delta."""
-        call_id = string(delta, "tool_call_id") if string(delta, "role") == "tool" else None
-        if call_id is None or call_id not in self._ids:
-            return delta
-        self.end()
-        key, output = self._ids.index(call_id), string(delta, "content") or ""
-        self._recorder.result(call_id, output, key=key, provider_executed=True)
-        return {}
+    def knows(self, ident: str) -> bool:
+        """Return whether a call has come with an id."""
+        return ident in self._ids
 
     def begin_waiting(self) -> None:
         """Begin the calls that wait for the rest of their name, and record the empty objects that wait."""
@@ -274,4 +281,4 @@ def _is_addressed(piece: Fields) -> bool:
     )
 
 
-__all__ = ["StreamedCalls"]
+__all__ = ["StreamedCalls", "is_hosted"]

@@ -40,6 +40,22 @@ def executed(index, query, **more):
     return {"index": index, "type": "search", "arguments": f'{{"query": "{query}"}}', **more}
 
 
+DRAWN = '{"url":"https://u.example/i.jpg"}'
+
+
+def drawn(**more):
+    """
+    Return the messages of an answer in which Mistral has run a tool, between two texts.
+    """
+    function = {"name": "generate_image", "arguments": '{"prompt":"a cat"}'}
+    call = {"id": "imagecall", "type": "function", "function": function, "metadata": {"tool_type": "image"}}
+    return [
+        {"role": "assistant", "content": "I draw.", "tool_calls": [call], "index": 0},
+        {"role": "tool", "tool_call_id": "imagecall", "content": DRAWN, "index": 1},
+        {"role": "assistant", "content": "Here it is.", "index": 2, **more},
+    ]
+
+
 SAMPLES = {
     "sources of Claude and steps of a search": answer(
         D(reasoning_steps=[{"thought": "Look for it", "type": "web_search"}]),
@@ -217,6 +233,7 @@ SAMPLES = {
         ],
         finish_reason="tool_calls",
     ),
+    "tool in messages": answer(*[D(**each) for each in drawn()]),
     "two executed tools": stream(
         D(executed_tools=[executed(0, "one"), executed(1, "two")]),
         D(executed_tools=[executed(0, "one", output="What came first")]),

@@ -34,7 +34,7 @@ from .notation import (
     parts,
     stream,
 )
-from .samples import ENCRYPTED, PIXEL, SAMPLES, executed, twice
+from .samples import DRAWN, ENCRYPTED, PIXEL, SAMPLES, drawn, executed, twice
 
 
 def call(id="call_00001", name="f", input=None, **state):
@@ -225,6 +225,11 @@ USAGES = {
         {**COUNTS, "total_tokens": 130, "prompt_cache_hit_tokens": 60, "prompt_cache_miss_tokens": 40},
         (100, 60, None, 30, None),
     ),
+    "hits of Writer": (
+        {**COUNTS, "total_tokens": 130, "prompt_token_details": {"cached_tokens": 60}},
+        (100, 60, None, 30, None),
+    ),
+    "hits of Mistral": ({**COUNTS, "total_tokens": 130, "num_cached_tokens": 60}, (100, 60, None, 30, None)),
     "hits of Moonshot": ({**COUNTS, "total_tokens": 130, "cached_tokens": 60}, (100, 60, None, 30, None)),
     "reasoning of Copilot beside the output": (
         {"prompt_tokens": 19581, "completion_tokens": 53, "reasoning_tokens": 134, "total_tokens": 19768},
@@ -1307,6 +1312,71 @@ def test_a_text_without_a_type():
     body = answer(*[D(content=[{"text": text}]) for text in ("It is", " so.")])
 
     assert [("text", "It is so.", {})] == parts(body)
+
+
+def test_a_tool_whose_result_is_a_message():
+    """
+    A tool that Mistral has run, whose answer is several messages: a call of the provider with its result.
+    """
+    bodies = [answer(*[D(**each) for each in drawn()]), document(choice={"message": None, "messages": drawn()})]
+
+    for found in map(message, bodies):
+        before, called, behind = found.parts
+        assert ["I draw.", "Here it is."] == [before.text, behind.text]
+        assert ("imagecall", "generate_image", True) == (called.call_id, called.name, called.provider_executed)
+        assert ({"prompt": "a cat"}, (TextContent(DRAWN),)) == (called.arguments, called.output)
+        assert ("stop", {}) == (found.finish_reason, thaw(found.details))
+
+
+def test_a_result_in_pieces():
+    """
+    The deltas of one message, by its number; items of other types than text are JSON, and its metadata details.
+    """
+    asked, result, said = drawn()
+    link = {"type": "resource_link", "uri": "https://u.example"}
+    pieces = [
+        {**result, "content": DRAWN[:9], "metadata": {"took": 2}},
+        {"index": 1, "content": DRAWN[9:]},
+        {"index": 1, "content": [{"type": "text", "text": "!"}, link]},
+    ]
+    found = message(answer(*[D(**each) for each in (asked, *pieces, said)]))
+
+    assert (TextContent(DRAWN + "!"), JsonContent(link)) == found.parts[1].output
+    assert {"metadata": {"took": 2}} == thaw(found.parts[1].details)
+    assert ["I draw.", "Here it is."] == [found.parts[0].text, found.parts[2].text]
+
+
+def test_a_call_of_the_app_behind_a_tool_of_the_server():
+    """
+    It waits for the app; the completions have a usage each, as their ids show.
+    """
+    call = {"id": "localcall", "type": "function", "function": {"name": "f", "arguments": "{}"}, "index": 0}
+    asked, result, said = drawn(tool_calls=[call])
+    first, second = [
+        {"id": f"chatcmpl-{at}", "usage": {"prompt_tokens": 10 * at, "completion_tokens": at, "total_tokens": 11 * at}}
+        for at in (1, 2)
+    ]
+    ends = [D("tool_calls", chunk=facts, **each) for facts, each in ((first, asked), (second, said))]
+    found = message(stream(ends[0], D(**result), ends[1], DONE))
+
+    assert ["localcall"] == [each.call_id for each in found.pending_tool_calls]
+    assert ("tool-calls", 30, 3, 33) == (
+        found.finish_reason,
+        found.usage.input_tokens,
+        found.usage.output_tokens,
+        found.usage.total_tokens,
+    )
+
+
+def test_a_result_of_a_message_that_was_cut():
+    """
+    It is kept, and so is a call that has none.
+    """
+    asked, result, _ = drawn()
+    answered, unanswered = [message(stream(*[D(**each) for each in some])) for some in ((asked, result), (asked,))]
+
+    assert (TextContent(DRAWN),) == answered.parts[1].output
+    assert ("interrupted", True) == (unanswered.parts[1].error.kind, unanswered.parts[1].provider_executed)
 
 
 def test_what_a_tool_of_the_server_has_found():

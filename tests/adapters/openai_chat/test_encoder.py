@@ -16,7 +16,7 @@ from assistant_events.values import JsonContent, MediaContent, TextContent
 from tests.adapters.reading import message_of
 
 from .notation import DIALECT, MODEL, D, J, R, T, answer, document, encoded, events, message, stream
-from .samples import ENCRYPTED, PIXEL, SAMPLES
+from .samples import ENCRYPTED, PIXEL, SAMPLES, drawn
 
 USER = UserMessage(id="u1", content="Hi")
 ASKED = {"role": "user", "content": "Hi"}
@@ -764,6 +764,20 @@ def test_tools_of_the_server():
 
     assert {"role": "assistant", "content": "It is so.", "reasoning": "Searching"} == asked
     assert [(1, "unplaced")] == drops
+
+
+def test_a_tool_whose_result_is_a_message():
+    """
+    Mistral takes back the messages of an answer in which it has run a tool, also where the result is the last.
+    """
+    messages, drops = sent(SAMPLES["tool in messages"], "mistral")
+    asked, result, said = [{key: each[key] for key in each if key != "index"} for each in drawn()]
+    cut, _ = sent(answer(*[D(**each) for each in drawn()[:2]]), "mistral")
+    elsewhere, others = sent(SAMPLES["tool in messages"])
+
+    assert ([asked, result, said], []) == (messages, drops)
+    assert [asked, result] == cut
+    assert ([{"role": "assistant", "content": "I draw.Here it is."}], [(1, "unplaced")]) == (elsewhere, others)
 
 
 IDS = {

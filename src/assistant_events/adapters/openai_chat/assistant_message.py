@@ -16,20 +16,26 @@ from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.call_results import input_text, text_of
+from assistant_events.adapters.call_results import input_text
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
-from assistant_events.adapters.json_fields import is_object, others, string
+from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
-from assistant_events.history import has_result
-from assistant_events.values import JsonContent, thaw
+from assistant_events.adapters.server_tools import split_at_results, write_executed
+from assistant_events.adapters.streamed_calls import is_hosted
+from assistant_events.values import thaw
 from assistant_events.values.validators import NO_FIELDS
 
 _THOUGHTS: Final = {array: (kind, each) for kind, (array, each) in THOUGHTS.items()}
 
 
-def write_message(parts: Iterable[msg.Part], taken: Sequence[str] | None = None) -> Item:
+def write_messages(parts: Iterable[msg.Part], taken: Sequence[str] | None = None) -> list[Item]:
+    """Return the messages of parts: one, and one more for each result of a tool that Mistral has run."""
+    return [each for own, results in split_at_results(parts) for each in (_write_message(own, taken), *results)]
+
+
+def _write_message(parts: Iterable[msg.Part], taken: Sequence[str] | None = None) -> Item:
     """Return the message of parts, as `write_part`, with each field that one of them needs, and `content` always."""
     fields: dict[str, Any] = {"content": []}
     for part in parts:
@@ -67,8 +73,8 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
                 details.insert(0, state["detail"] | ({own: part.text} if part.text or own == "thinking" else {}))
             text = {field if field in REASONING else REASONING[0]: part.text} if part.text and not is_detail else {}
             return {**text, **({array: details} if details else {})}
-        case msg.ToolPart() if part.provider_executed:
-            return {"executed_tools": [_write_executed(part)]}
+        case msg.ToolPart() if part.provider_executed and not is_hosted(state):
+            return {"executed_tools": [write_executed(part)]}
         case msg.ToolPart():
             written = _write_call(part, state)
             return {"function_call": written["function"]} if "type" not in written else {"tool_calls": [written]}
@@ -96,14 +102,3 @@ def _write_call(call: msg.ToolPart, state: dict[str, Any]) -> Item:
         return {**head, "custom": {"name": call.name, "input": given.get("input", call.raw_input or ""), **more}}
     function = {"name": call.name, "arguments": input_text(call), **more}
     return {"function": function} if kind == "function_call" else {**head, "function": function}
-
-
-def _write_executed(call: msg.ToolPart) -> Item:
-    """Return a call of the provider with its result, if it has one."""
-    executed: Item = {"type": call.name, "arguments": input_text(call), **others({"id": wire_id(call)})}
-    if has_result(call):
-        fields = [item for item in call.output if isinstance(item, JsonContent) and is_object(item.value)]
-        executed["output"] = text_of([item for item in call.output if item not in fields])
-        for item in fields:
-            executed |= thaw(item.value)
-    return executed

@@ -35,17 +35,18 @@ from assistant_events.adapters.json_fields import (
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_errors import ERRORS, chunk_error
+from assistant_events.adapters.server_tools import ServerTools, one_message_each
 from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
 from assistant_events.adapters.text_places import citations_of
 from assistant_events.recorder.calls import CUTS
-from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent, write_json
+from assistant_events.values import ErrorInfo, FinishReason, write_json
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
 
-_MESSAGE: Final = words.CONTENTS | {"role", "parsed"}
+_MESSAGE: Final = words.CONTENTS | {"role", "parsed", "index"}
 _WITHOUT_NEWS: Final = ("keepalive", "content.", "refusal.", "tool_calls.", "logprobs.")  # the last: helper of openai
 
 
@@ -77,6 +78,7 @@ class OpenAIChatDecoder(DecoderBase):
         """Forget what was read: the answer begins again."""
         tools = [mapping(tool, "function") or mapping(tool, "custom") for tool in mappings(self.request, "tools")]
         self._calls = StreamedCalls(self, {string(tool, "name") or "" for tool in tools}, {"custom": "input"})
+        self._results = ServerTools(self, self._calls)
         self._details = StreamedDetails(self, words.DETAIL_TEXTS, words.DETAIL_PIECES, array=words.DETAILS[0])
         self._finish_reason: str | None = None
         self._given: FinishReason | None = None
@@ -91,7 +93,7 @@ class OpenAIChatDecoder(DecoderBase):
             return
         if "choices" not in event:  # an event of the helper of openai, or of mistralai, has the chunk
             event = next((each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))), event)
-        choices, error = mappings(event, "choices"), chunk_error(event)
+        choices, error = [*one_message_each(mappings(event, "choices"))], chunk_error(event)
         fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
         failed = bool(error or fault) or (fault is not None and not is_chunk)
         if not (is_chunk or failed):
@@ -111,6 +113,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_failing(self) -> None:
         """Begin the calls that wait for the rest of their name, and a text for the sources that wait for one."""
+        self._results.end()
         if self._sources and self.recorder.open_of(None) is None:
             self.recorder.begin(None, "text")
         elif self._sources:
@@ -140,7 +143,8 @@ class OpenAIChatDecoder(DecoderBase):
         if ident or mappings(event, "choices"):
             self.ensure_started(string(event, "model") or None)
         for place in (mapping(event, "x_groq"), event) if "x_groq" in event else (event,):
-            self.note_usage(mapping(place, "usage"))
+            if usage := mapping(place, "usage"):
+                self.note_usage(self._results.usage_of(ident, usage))
         self.learn_details(event, words.CHUNK)
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
@@ -151,10 +155,11 @@ class OpenAIChatDecoder(DecoderBase):
         delta = message if self._is_document else delta
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
+        delta = {} if self._results.add(delta) else delta
         self.learn_details(choice, words.CHOICE, level="choice")
         if not delta.keys().isdisjoint(words.RETURNED):
             learn_returned(self.step_state, delta, words.RETURNED)
-        given, delta = delta, usual_delta(self._calls.without_result(delta), words.DETAILS)
+        given, delta = delta, usual_delta(delta, words.DETAILS)
         if more := others(delta, _MESSAGE):  # arrays as the official client adds deltas
             self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
         self.note_usage(mapping(choice, "usage"))
@@ -270,17 +275,6 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.end(None)
             self.recorder.opaque({"content": item})
 
-    def _on_executed(self, item: Fields) -> None:
-        """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""
-        key, more = ("executed", integer(item, "index")), others(item, ("id", "index", "type", "arguments", "output"))
-        if self.recorder.open_of(key) is None:
-            ident, name = string(item, "id"), string(item, "type") or "tool"
-            self.recorder.tool_input(ident, name, string(item, "arguments") or "", key=key, provider_executed=True)
-        output = string(item, "output")
-        if output is not None or any(array(more, each) or any(mapping(more, each).values()) for each in more):
-            texts = [TextContent(output or "")] if output or not more else []
-            self.recorder.result(None, [*texts, *([JsonContent(more)] if more else [])], key=key)
-
     def _on_audio(self, audio: Fields) -> None:
         """Read a piece of audio; what is spoken is text beside it."""
         spoken = (string(mapping(self.step_details, "audio"), "transcript") or "") + (string(audio, "transcript") or "")
@@ -314,7 +308,7 @@ class OpenAIChatDecoder(DecoderBase):
     _READERS: ClassVar[Mapping[str, Callable[[Any, Fields], object]]] = {
         "content": _on_content,
         "annotations": lambda self, item: self._sources.append(item),
-        "executed_tools": _on_executed,
+        "executed_tools": lambda self, item: self._results.add_executed(item),
         "images": _on_image,
         "audio": _on_audio,
         "tool_calls": _on_call,

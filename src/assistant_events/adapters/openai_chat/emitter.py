@@ -10,9 +10,10 @@ from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost,
 from assistant_events.adapters.gateway_deltas import with_returned
 from assistant_events.adapters.json_fields import merged, string
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
+from assistant_events.adapters.openai_chat.assistant_message import write_messages, write_part
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
 from assistant_events.adapters.openai_errors import ERRORS
+from assistant_events.adapters.server_tools import write_result
 from assistant_events.values import thaw
 
 _DIALECT = OpenAIChatDecoder.dialect
@@ -62,8 +63,11 @@ class OpenAIChatEmitter(EmitterBase):
                 self._write({name: value})
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
-        """Write a tool of the provider once more, with its result."""
-        self.on_part(place, call)
+        """Write a tool of the provider once more, with its result, or the message that has it."""
+        if result := write_result(call):
+            self._write(result)
+        else:
+            self.on_part(place, call)
 
     def _write(self, delta: dict[str, Any], choice: dict[str, Any] | None = None, **facts: Any) -> None:
         # Any: plain JSON.
@@ -77,10 +81,12 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
         return ERRORS.write_document(message.error)
     message = own_message(message, _DIALECT)
     choice, more, facts = _facts(message)
-    written = write_message(message.parts)
-    more |= {"audio": merged(written.get("audio"), more["audio"])} if "audio" in more else {}
+    *before, last = write_messages(message.parts)
+    more |= {"audio": merged(last.get("audio"), more["audio"])} if "audio" in more else {}
+    written = with_returned(last, more, mark=True)
     usage = {} if message.usage is None else {"usage": words.USAGE.write(message.usage)}
-    choice |= {"index": 0, "message": with_returned(written, more, mark=True), "finish_reason": _finish_reason(message)}
+    answer = {"messages": [*before, written]} if before else {"message": written}
+    choice |= {"index": 0, **answer, "finish_reason": _finish_reason(message)}
     return {**_head(message, "chat.completion"), "choices": [choice], **usage, **facts}
 
 

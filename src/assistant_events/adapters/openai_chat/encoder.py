@@ -22,8 +22,9 @@ from assistant_events.adapters.json_fields import mapping, mappings, others, str
 from assistant_events.adapters.media_urls import AUDIO, FILES, NO_CHAT_FILES, file_fields, media_url, sees_image
 from assistant_events.adapters.model_names import signs_calls, thinks
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
+from assistant_events.adapters.openai_chat.assistant_message import write_messages, write_part
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, Profile
+from assistant_events.adapters.server_tools import write_result
 from assistant_events.history import DropReason, Policy
 from assistant_events.values import Content, MediaContent, thaw
 
@@ -88,20 +89,26 @@ class OpenAIChatEncoder(AskAgainEncoder):
         """Return the message of an answer, without fields that its server does not take back."""
         taken = self.target.provider != "mistral" or self.is_own(message)  # else code 3051: "Reasoning input is not …"
         parts = [each for each in message.parts if taken or not isinstance(each, msg.ReasoningPart)]
-        item = self._taken(write_message(parts, self._profile.fields))
+        written = write_messages(parts, self._profile.fields)
+        items = [sent for each in written if (sent := each if each["role"] == "tool" else self._answer_item(each))]
+        returned = {key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}
+        if google := mapping(mapping(returned, "extra_content"), "google"):
+            returned["extra_content"]["google"] = others(google, ("thought",))  # which would be of the whole message
+        return [*items[:-1], *[with_returned(item, returned) for item in items[-1:]]]
+
+    def _answer_item(self, written: Item) -> Item:
+        """Return a message of an answer as its server takes it; an empty one where nothing is left."""
+        item = self._taken(written)
         if details := sent_details(item.pop("reasoning_details", ())):
             item["reasoning_details"] = details
         if ident := string(item.pop("audio", {}), "id"):
             item["audio"] = {"id": ident}
         if item.keys() == {"role", "content"} and not item["content"]:
-            return []
+            return {}
         empty = self._profile.no_content
         if item["content"] is None and (empty is not None or item.keys().isdisjoint(("tool_calls", "function_call"))):
             item["content"] = empty or ""
-        returned = {key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}
-        if google := mapping(mapping(returned, "extra_content"), "google"):
-            returned["extra_content"]["google"] = others(google, ("thought",))  # which would be of the whole message
-        return [with_returned(item, returned)]
+        return item
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message of a result: text; the wire has no mark of a failure."""
@@ -112,6 +119,7 @@ class OpenAIChatEncoder(AskAgainEncoder):
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no place: a call that the server has run, or without a name, a thought of no field."""
         is_run = isinstance(part, msg.ToolPart) and part.provider_executed
+        is_run = is_run and (self.target.provider != "mistral" or write_result(part) is None)
         is_nameless = isinstance(part, msg.OpaquePart) and "arguments" in part.state
         is_unplaced = isinstance(part, msg.ReasoningPart) and self._profile.fields is None and not part.state
         return DropReason.UNPLACED if is_run or is_nameless or is_unplaced else super().unsendable(part)

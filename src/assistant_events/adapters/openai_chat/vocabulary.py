@@ -31,8 +31,9 @@ FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_reso
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "prompt_tokens",
-        # The second of both is DeepSeek's or LiteLLM's, the third is Moonshot's or Qwen's, and the last LiteLLM's.
-        "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens",
+        # The second of both is DeepSeek's or LiteLLM's, the third Moonshot's or Qwen's, then Writer's and Mistral's.
+        "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens"
+        " prompt_token_details.cached_tokens num_cached_tokens",
         "cache_write_tokens": "prompt_tokens_details.cache_write_tokens prompt_tokens_details.cache_creation_tokens "
         "prompt_tokens_details.cache_creation_input_tokens cache_creation_input_tokens",
         "output_tokens": "completion_tokens",
@@ -88,12 +89,12 @@ DROPPED: Final = by_word(
         "Padding against readers of encrypted traffic.": "obfuscation p",
         "There is one answer; other choices are noted.": "choices.index note:other-choice",
         "Of several texts of a reasoning the first counts.": "note:other-reasoning",
-        "Every answer is the assistant's.": "choices.delta.role choices.message.role",
+        "Every answer is the assistant's.": "choices.delta.role choices.message.role messages.role",
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
         " chat.completion.done/choices.message text_completion/choices.message",
         "It determines how an item is read.": "content.type thinking.type summary.type images.type annotations.type",
         "The number of a token in the vocabulary of the model.": "token_id token_ids",
-        "The order of the calls.": "tool_calls.index executed_tools.index",
+        "The order of calls, or of messages.": "tool_calls.index executed_tools.index delta.index messages.index",
         "`function`; another type is state.": "tool_calls.type",
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number",

@@ -1,0 +1,145 @@
+"""
+Tools that servers of Chat Completions run themselves, and their results.
+
+Groq has both in `executed_tools`. An answer in which Mistral has run tools is several messages: each result is one of
+the role `tool`, and what follows it is one more of the assistant, in a document as `messages` of the choice, in a
+stream as deltas with the `index` of their message. Each message of the assistant is a completion of its own, with
+another id and its own usage. Facts: types of mistralai 2.x, ruby_llm's protocol for it (2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, final
+
+from assistant_events import messages as msg
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import input_text, text_of
+from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, mappings, others, string
+from assistant_events.adapters.streamed_calls import StreamedCalls, is_hosted
+from assistant_events.history import has_result
+from assistant_events.values import JsonContent, TextContent, thaw
+
+
+@final
+class ServerTools:
+    """
+    The results of an answer: one that comes as a message may be open. The completions of such have a usage each.
+
+    Args:
+        decoder: Its recorder gets the results.
+
+        calls: The calls of the answer.
+    """
+
+    def __init__(self, decoder: DecoderBase, calls: StreamedCalls) -> None:
+        self._recorder, self._calls = decoder.recorder, calls
+        self._open: Fields | None = None
+        self._texts: list[str] = []
+        self._items: list[JsonContent] = []
+        self._usages: dict[str | None, Fields] = {}
+        self._has_results = False
+
+    def add(self, message: Fields) -> bool:
+        """Record a piece of a message, and return whether it is of a result: any other ends the one that is open."""
+        role, opened = string(message, "role"), self._open or {}
+        place, ident = integer(message, "index"), string(message, "tool_call_id")
+        is_more = place is not None and place == integer(opened, "index") and role in (None, "", "tool")
+        if not is_more or ident not in (None, string(opened, "tool_call_id")):
+            self.end()
+            if role != "tool" or ident is None or not self._calls.knows(ident):
+                return False
+        self._open = {**(self._open or {}), **others(message)}
+        content = message.get("content")
+        texts = [content, *[string(item, "text") for item in mappings(message, "content")]]
+        self._texts += [text for text in texts if isinstance(text, str)]
+        items = [item for item in array(message, "content") if string(mapping({"item": item}, "item"), "text") is None]
+        self._items += [JsonContent(item) for item in items]
+        return True
+
+    def end(self) -> None:
+        """End the result that is open: the next message begins, or the answer ends."""
+        if self._open is None:
+            return
+        self._calls.begin_waiting()
+        facts = {"metadata": mapping(self._open, "metadata")} if "metadata" in self._open else {}
+        output = [*([TextContent("".join(self._texts))] if self._texts else []), *self._items]
+        name = string(self._open, "name") or "tool"
+        ident = string(self._open, "tool_call_id")
+        self._recorder.result(ident, output, name=name, details=facts, provider_executed=True)
+        self._open, self._texts, self._items, self._has_results = None, [], [], True
+
+    def add_executed(self, item: Fields) -> None:
+        """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""
+        key, more = ("executed", integer(item, "index")), others(item, ("index", "type", "arguments", "output"))
+        if self._recorder.open_of(key) is None:
+            name = string(item, "type") or "tool"
+            self._recorder.tool_input(None, name, string(item, "arguments") or "", key=key, provider_executed=True)
+        output = string(item, "output")
+        if output is not None or any(array(more, each) or any(mapping(more, each).values()) for each in more):
+            texts = [TextContent(output or "")] if output or not more else []
+            self._recorder.result(None, [*texts, *([JsonContent(more)] if more else [])], key=key)
+
+    def usage_of(self, ident: str | None, usage: Fields) -> Fields:
+        """Return the usage so far: the last one, behind a result with those of the completions before it."""
+        self._usages = {**(self._usages if self._has_results else {}), ident: usage}
+        return usage if len(self._usages) == 1 else _summed([*self._usages.values()])
+
+
+def one_message_each(choices: Iterable[Fields]) -> Iterator[Fields]:
+    """Yield choices of one message each: the reason to finish and other facts are those of the last."""
+    for choice in choices:
+        *before, last = mappings(choice, "messages") or [{}]
+        yield from [{"index": choice.get("index"), "message": message} for message in before]
+        yield {**others(choice, ("messages",)), "message": last} if last else choice
+
+
+def _summed(usages: Sequence[Fields]) -> dict[str, Any]:
+    """Return the sum of usage objects: their numbers are added, of other fields the last counts."""
+    # Any: plain JSON.
+    total: dict[str, Any] = {}
+    for usage in usages:
+        for key, value in others(usage).items():
+            known = total.get(key)
+            if inner := mapping(usage, key):
+                total[key] = _summed([mapping(total, key), inner])
+            elif isinstance(known, (int, float)) and isinstance(value, (int, float)) and value is not True:
+                total[key] = known + value
+            else:
+                total[key] = value
+    return total
+
+
+def write_result(part: msg.Part) -> Item | None:
+    """Return the message with the result of a call that the server has run so; `None` for any other part."""
+    if not (isinstance(part, msg.ToolPart) and part.provider_executed and is_hosted(part.state) and has_result(part)):
+        return None
+    return {"role": "tool", "tool_call_id": wire_id(part), "content": text_of(part.output)}
+
+
+def write_executed(call: msg.ToolPart) -> Item:
+    """Return a call of the provider with its result, if it has one."""
+    executed: Item = {"type": call.name, "arguments": input_text(call)}
+    if has_result(call):
+        fields = [item for item in call.output if isinstance(item, JsonContent) and is_object(item.value)]
+        executed["output"] = text_of([item for item in call.output if item not in fields])
+        for item in fields:
+            executed |= thaw(item.value)
+    return executed
+
+
+def split_at_results(parts: Iterable[msg.Part]) -> list[tuple[list[msg.Part], list[Item]]]:
+    """Return the parts of each message of the assistant, the last one too, with the messages of results behind it."""
+    split: list[tuple[list[msg.Part], list[Item]]] = [([], [])]
+    for part in parts:
+        result = write_result(part)
+        if split[-1][1] and result is None:
+            split.append(([], []))
+        split[-1][0].append(part)
+        split[-1][1].extend([result] if result else [])
+    return [*split, ([], [])] if split[-1][1] else split
+
+
+__all__ = ["ServerTools", "one_message_each", "split_at_results", "write_executed", "write_result"]
