@@ -58,6 +58,8 @@ def chunk_error(chunk: Fields) -> Fields:
     if chunk.keys().isdisjoint(_SIGNS):
         return {}
     found = error_of(chunk) or error_of(mapping(chunk, "x_groq")) or error_of_status(chunk)
+    if found and (status := integer(chunk, "status_code")):  # of Cerebras; Groq has it in the error
+        found = {**found, "status_code": status}
     if message := string(chunk, "error_message"):  # DeepInfra, Venice (NousResearch/hermes-agent#65631, #68451)
         found = found or {"message": message, "type": chunk.get("error_type")}
     if found or not chunk.keys().isdisjoint(("choices", "usage", "id")):
@@ -66,4 +68,10 @@ def chunk_error(chunk: Fields) -> Fields:
     return error_of_document(chunk) if is_fault else {}
 
 
-__all__ = ["ERRORS", "chunk_error"]
+def status_in(error: Fields) -> int | None:
+    """Return the HTTP status that an error of a chunk has as `status_code`; `None` without one."""
+    status = integer(error, "status_code") or 0
+    return status if 400 <= status < 600 else None
+
+
+__all__ = ["ERRORS", "chunk_error", "status_in"]

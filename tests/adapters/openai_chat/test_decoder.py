@@ -182,6 +182,7 @@ FINISHES = {
     "a filter": (answer(finish_reason="content_filter"), FinishReason.CONTENT_FILTER),
     "a refusal that ends with stop": (SAMPLES["refusal"], FinishReason.CONTENT_FILTER),
     "a filter of Gemini": (answer(T("a"), finish_reason="content_filter: RECITATION"), FinishReason.CONTENT_FILTER),
+    "a filter of LiteLLM": (answer(T("a"), finish_reason="guardrail_intervened"), FinishReason.CONTENT_FILTER),
     "a filter of Z.ai": (answer(T("a"), finish_reason="sensitive"), FinishReason.CONTENT_FILTER),
     "a filter of GigaChat": (answer(T("a"), finish_reason="blacklist"), FinishReason.CONTENT_FILTER),
     "a refusal of Claude": (answer(T("a"), finish_reason="refusal"), FinishReason.CONTENT_FILTER),
@@ -302,6 +303,31 @@ def test_failures_in_the_words_of_a_server(body, expected):
     error = message(body).error
 
     assert expected == (error.message, error.code)
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_status_in_a_stream(beside):
+    """
+    The status of the error that Cerebras has beside it in the last chunk, and Groq in it, has the kind.
+    """
+    error, status = E("Tokens per minute limit exceeded", code="token_quota_exceeded"), {"status_code": 429}
+    last = {**error, **status} if beside else {"error": {**error["error"], **status}}
+    found = message(stream(T("Hel"), last)).error
+
+    assert (ErrorKind.RATE_LIMIT, 429, "token_quota_exceeded", True) == (
+        found.kind,
+        found.status,
+        found.code,
+        found.retryable,
+    )
+
+
+@pytest.mark.parametrize("status", [200, -5, 700])
+def test_no_status_in_a_stream(status):
+    """
+    Other numbers mean nothing.
+    """
+    assert ErrorKind.PROVIDER == message(stream(T("Hel"), {**E(), "status_code": status})).error.kind
 
 
 def test_an_answer_in_an_envelope():

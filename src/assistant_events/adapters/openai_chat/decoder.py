@@ -34,7 +34,7 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_errors import ERRORS, chunk_error
+from assistant_events.adapters.openai_errors import ERRORS, chunk_error, status_in
 from assistant_events.adapters.server_tools import ServerTools, one_message_each
 from assistant_events.adapters.streamed_calls import StreamedCalls
 from assistant_events.adapters.streamed_details import StreamedDetails
@@ -184,7 +184,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _fail(self, error: Fields) -> None:
         """Fail the answer; a reason to finish that came before is one of its details."""
         self.learn_details({"finish_reason": self._finish_reason}, (), level="choice")
-        self.fail_step(ERRORS.read(error))
+        self.fail_step(ERRORS.read(error, status=status_in(error)))
 
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""

@@ -20,7 +20,8 @@ FINISH_REASONS: Final = by_word(
         FinishReason.STOP: "stop end end_turn stop_sequence complete eos eos_token",
         FinishReason.LENGTH: "length max_tokens model_length max_output_tokens model_context_window_exceeded",
         FinishReason.TOOL_CALLS: "tool_calls function_call tool_use tooluse",
-        FinishReason.CONTENT_FILTER: "content_filter sensitive refusal safety recitation prohibited_content blacklist",
+        FinishReason.CONTENT_FILTER: "content_filter sensitive refusal safety recitation prohibited_content"
+        " guardrail_intervened blacklist",
     }
 )
 """By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`. The first one is written."""
