@@ -17,6 +17,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import input_text, text_of
 from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.items import text_block, text_or_blocks
 from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, mappings, others, string
 from assistant_events.adapters.streamed_calls import StreamedCalls, is_hosted
 from assistant_events.history import has_result
@@ -51,7 +52,7 @@ class ServerTools:
             self.end()
             if role != "tool" or ident is None or not self._calls.knows(ident):
                 return False
-        self._open = {**(self._open or {}), **others(message)}
+        self._open, self._has_results = {**(self._open or {}), **others(message)}, True
         content = message.get("content")
         texts = [content, *[string(item, "text") for item in mappings(message, "content")]]
         self._texts += [text for text in texts if isinstance(text, str)]
@@ -64,12 +65,11 @@ class ServerTools:
         if self._open is None:
             return
         self._calls.begin_waiting()
-        facts = {"metadata": mapping(self._open, "metadata")} if "metadata" in self._open else {}
+        state = others(self._open, ("role", "content", "tool_call_id", "index"))
         output = [*([TextContent("".join(self._texts))] if self._texts else []), *self._items]
-        name = string(self._open, "name") or "tool"
-        ident = string(self._open, "tool_call_id")
-        self._recorder.result(ident, output, name=name, details=facts, provider_executed=True)
-        self._open, self._texts, self._items, self._has_results = None, [], [], True
+        name, ident = string(self._open, "name") or "tool", string(self._open, "tool_call_id")
+        self._recorder.result(ident, output, name=name, state=state, provider_executed=True)
+        self._open, self._texts, self._items = None, [], []
 
     def add_executed(self, item: Fields) -> None:
         """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""
@@ -116,7 +116,16 @@ def write_result(part: msg.Part) -> Item | None:
     """Return the message with the result of a call that the server has run so; `None` for any other part."""
     if not (isinstance(part, msg.ToolPart) and part.provider_executed and is_hosted(part.state) and has_result(part)):
         return None
-    return {"role": "tool", "tool_call_id": wire_id(part), "content": text_of(part.output)}
+    blocks = [
+        thaw(item.value) if isinstance(item, JsonContent) and is_object(item.value) else text_block(text_of([item]))
+        for item in part.output
+    ]
+    return {
+        "role": "tool",
+        "tool_call_id": wire_id(part),
+        "content": text_or_blocks(blocks) or "",
+        **thaw(part.result_state),
+    }
 
 
 def write_executed(call: msg.ToolPart) -> Item:

@@ -1356,7 +1356,7 @@ def test_a_tool_whose_result_is_a_message():
 
 def test_a_result_in_pieces():
     """
-    The deltas of one message, by its number; items of other types than text are JSON, and its metadata details.
+    The deltas of one message, by its number; items of other types than text are JSON, and its metadata state.
     """
     asked, result, said = drawn()
     link = {"type": "resource_link", "uri": "https://u.example"}
@@ -1368,7 +1368,7 @@ def test_a_result_in_pieces():
     found = message(answer(*[D(**each) for each in (asked, *pieces, said)]))
 
     assert (TextContent(DRAWN + "!"), JsonContent(link)) == found.parts[1].output
-    assert {"metadata": {"took": 2}} == thaw(found.parts[1].details)
+    assert {"metadata": {"took": 2}} == thaw(found.parts[1].result_state)
     assert ["I draw.", "Here it is."] == [found.parts[0].text, found.parts[2].text]
 
 
@@ -1392,6 +1392,15 @@ def test_a_call_of_the_app_behind_a_tool_of_the_server():
         found.usage.output_tokens,
         found.usage.total_tokens,
     )
+
+
+def test_a_reason_to_finish_in_front_of_a_result():
+    """
+    It is that of the completion that has called; the one behind the result counts.
+    """
+    asked, result, _ = drawn()
+
+    assert "stop" == message(stream(D("tool_calls", **asked), D(**result), F("stop"), DONE)).finish_reason
 
 
 def test_a_result_of_a_message_that_was_cut():

@@ -777,6 +777,13 @@ def test_a_tool_whose_result_is_a_message():
 
     assert ([asked, result, said], []) == (messages, drops)
     assert [asked, result] == cut
+
+    content = [{"type": "text", "text": "A cat"}, {"type": "image_url", "image_url": "https://u.example/i.jpg"}]
+    result |= {"content": content, "metadata": {"took": 2}}
+    _, kept, _ = sent(answer(*[D(**each) for each in (asked, result, said)]), "mistral")[0]
+
+    assert result == kept
+
     assert ([{"role": "assistant", "content": "I draw.Here it is."}], [(1, "unplaced")]) == (elsewhere, others)
 
 

@@ -155,7 +155,7 @@ class OpenAIChatDecoder(DecoderBase):
         delta = message if self._is_document else delta
         self._is_completion = not delta
         delta = delta or {"content": choice.get("text")}
-        delta = {} if self._results.add(delta) else delta
+        delta = {} if (is_result := self._results.add(delta)) else delta
         self.learn_details(choice, words.CHOICE, level="choice")
         if not delta.keys().isdisjoint(words.RETURNED):
             learn_returned(self.step_state, delta, words.RETURNED)
@@ -168,7 +168,7 @@ class OpenAIChatDecoder(DecoderBase):
         extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = event if delta is given and not (logprobs or reason) else None
         # MiniMax repeats the message behind its deltas. Proxies of Gemini have a reason to finish in each chunk.
-        has_more = not (self._is_document and self._is_streamed) and self._on_delta(delta)
+        has_more = is_result or (not (self._is_document and self._is_streamed) and self._on_delta(delta))
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)
         self._is_early = self._finish_reason is not None and (has_more or self._is_early)
         error = error_of(choice) if "error" in choice else {}
