@@ -682,6 +682,54 @@ SERVERS = {
         ("openai-responses", 401, "input item ID does not belong to this connection", {"code": ""}),
         ("invalid-request", None),
     ),
+    "SiliconFlow, no money": (
+        ("openai-chat", 403, "Sorry, your account balance is insufficient", {"code": 30001}),
+        ("quota", None),
+    ),
+    "SiliconFlow, a long prompt": (
+        ("openai-chat", 400, "length of prompt_tokens (68957) must be less than max_seq_len (65536).", {"code": 20015}),
+        ("context-length", None),
+    ),
+    "Novita, no money": (
+        ("openai-chat", 403, "not enough balance", {"code": 403, "reason": "NOT_ENOUGH_BALANCE"}),
+        ("quota", None),
+    ),
+    "Cohere, the requests of a month": (
+        ("openai-chat", 429, "You are using a Trial key, which is limited to 1000 API calls / month.", {}),
+        ("quota", None),
+    ),
+    "text-generation-inference, no room": (("openai-chat", 429, "Model is overloaded", {}), ("overloaded", True)),
+    "LiteLLM, a long prompt": (
+        ("openai-chat", 400, "litellm.BadRequestError: ContextWindowExceededError: XException - no", {"code": "400"}),
+        ("context-length", None),
+    ),
+    "LiteLLM, a refused prompt": (
+        ("openai-chat", 400, "litellm.ContentPolicyViolationError: AzureException - no", {"code": "400"}),
+        ("content-filter", None),
+    ),
+    "StepFun, a refused prompt": (
+        (
+            "openai-chat",
+            451,
+            "The content you provided or machine outputted is blocked.",
+            {"type": "censorship_blocked"},
+        ),
+        ("content-filter", None),
+    ),
+    "StepFun behind OpenRouter": (
+        (
+            "openai-chat",
+            451,
+            "Provider returned error",
+            {
+                "code": 451,
+                "metadata": {
+                    "raw": '{"error":{"message":"The content you provided or machine outputted is blocked."}}'
+                },
+            },
+        ),
+        ("content-filter", None),
+    ),
 }
 
 SENTENCES = {

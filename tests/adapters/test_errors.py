@@ -74,6 +74,7 @@ BODIES = {
     "a frame": (b'data:{"error": {"message": "busy"}}', "busy"),  # of MiMo (tailcallhq/forgecode#3347)
     "a frame with a name": (b'event: error\ndata: {"error": {"message": "busy"}}\n\ndata: [DONE]\n\n', "busy"),
     "a frame of text": (b"data: busy", "data: busy"),
+    "a text of JSON": (b'"busy"', "busy"),  # of SiliconFlow (rikkahub/rikkahub#372)
     "an empty array": (b"[]", "HTTP 503"),
 }
 
@@ -374,6 +375,19 @@ REFUSALS = {
     "Zen, the limit of a user": (401, {"type": "UserLimitError"}, "quota"),
     "Zen, the free requests": (429, {"type": "FreeUsageLimitError"}, "quota"),
     "LiteLLM, a budget with words of its own": (429, {"type": "budget_exceeded", "code": "429"}, "quota"),
+    "Spark, no right": (200, {"code": 11200}, "auth"),
+    "Spark, no right, as a text": (500, {"code": "11200"}, "auth"),
+    "Spark, a day": (500, {"code": 11201}, "quota"),
+    "Spark, requests of a second": (500, {"code": 11202}, "rate-limit"),
+    "Spark, a refused prompt": (500, {"code": 10013}, "content-filter"),
+    "Spark, a long prompt": (500, {"code": "10907"}, "context-length"),
+    "Volcengine, a refused prompt": (
+        400,
+        {"code": "SensitiveContentDetected.Violence", "type": "BadRequest"},
+        "content-filter",
+    ),
+    "Volcengine, a plan": (429, {"code": "AccountQuotaExceeded", "type": "TooManyRequests"}, "quota"),
+    "GitHub, a long prompt": (413, {"code": "tokens_limit_reached"}, "context-length"),
 }
 
 

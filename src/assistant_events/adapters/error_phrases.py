@@ -58,6 +58,9 @@ _OTHERS: Final = _by_phrase(
             "reached the set inference limit",  # Volcengine (volcengine/MineContext#328)
             "weekly rate limit",  # Copilot (github/copilot-cli#2828)
             "budget has been exceeded",  # LiteLLM (BerriAI/litellm#4208, #14144)
+            "account balance is insufficient",  # SiliconFlow and AIHubMix, as 403 (manual of AIHubMix)
+            "not enough balance",  # Novita, as 403
+            "limited to 1000 api calls / month",  # Cohere
         ),
         ErrorKind.RATE_LIMIT: (
             "concurrent request limit",  # Kimi (Wei-Shaw/sub2api#6955)
@@ -66,6 +69,7 @@ _OTHERS: Final = _by_phrase(
         ErrorKind.OVERLOADED: (
             "experiencing high demand",  # Azure, in a stream (earendil-works/pi#9669, can1357/oh-my-pi#6503)
             "model is at capacity",  # Codex (PostHog/posthog#99118, coleam00/Archon#2425)
+            "model is overloaded",  # text-generation-inference, in a stream, and as 429
         ),
         ErrorKind.CONTENT_FILTER: (
             "content exists risk",  # DeepSeek
@@ -73,6 +77,8 @@ _OTHERS: Final = _by_phrase(
             "content violates usage guidelines",  # xAI (Wei-Shaw/sub2api#5359)
             "blocked by content filtering policy",  # Claude (claude-code#58367)
             "content management policy",  # Azure behind gateways (Oaklight/argo-proxy#91, onyx-dot-app/onyx#10893)
+            "contentpolicyviolationerror",  # LiteLLM, in front of any message (inspect_ai: _litellm_proxy_errors.py)
+            "machine outputted is blocked",  # StepFun, as 451, also behind OpenRouter
         ),
         ErrorKind.CONTEXT_LENGTH: (
             # More than the limit of a minute: a shorter one may succeed, and the same one never.
@@ -91,6 +97,7 @@ _OTHERS: Final = _by_phrase(
             "exceeded max context length",  # Ollama
             "longer than the maximum model length",  # vLLM (xorbitsai/inference#3785)
             "maximum context length",  # OpenAI, vLLM, OpenRouter, Mistral
+            "contextwindowexceedederror",  # LiteLLM, in front of any message (inspect_ai: _litellm_proxy_errors.py)
         ),
     }
 )
@@ -136,6 +143,7 @@ _LOOSE: Final = _by_phrase(
             "tokens) exceeds the maximum allowed length",  # SGLang (NVIDIA-NeMo/Switchyard#426)
             "tokens in request more than max tokens allowed",  # Z.ai (anomalyco/opencode#27628)
             "total message size",  # Moonshot (MoonshotAI/kimi-code#476)
+            "must be less than max_seq_len",  # SiliconFlow (chatboxai/chatbox#2060)
             "too many tokens: ",  # Cohere (Quansight/ragna#351, cohere-ai/sandbox-topically#4)
         ),
         ErrorKind.AUTH: (
@@ -167,16 +175,26 @@ CODES: Final = by_word(
         " budget_exceeded"  # LiteLLM, as 429 (BerriAI/litellm#36729)
         " accountquotaexceeded accountoverdueerror"  # Volcengine: a plan, as 429, and a balance, as 403 (its manual)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
-        " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror",
+        " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror"
+        " 11201",  # Spark: a day; its other numbers below (langchain4j: SparkResponseErrorCode.java)
         # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
-        ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota",
+        ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota 10007 11202 11203",  # Spark
         ErrorKind.CONTENT_FILTER: "sensitive_words_detected"  # new-api, as 500 (QuantumNous/new-api#6657)
-        " 1301",  # Z.ai (langchain4j/langchain4j#1079)
-        ErrorKind.OVERLOADED: "no_capacity",  # Azure (can1357/oh-my-pi#6503)
+        " 1301"  # Z.ai (langchain4j/langchain4j#1079)
+        # Volcengine, as 400 (its manual)
+        " sensitivecontentdetected sensitivecontentdetected.severeviolation sensitivecontentdetected.violence"
+        " inputtextsensitivecontentdetected inputimagesensitivecontentdetected outputtextsensitivecontentdetected"
+        " 10013 10014 10019",  # Spark
+        ErrorKind.OVERLOADED: "no_capacity"  # Azure (can1357/oh-my-pi#6503)
+        " serveroverloaded"  # Volcengine, as 429
+        " 10008 10110",  # Spark
+        ErrorKind.CONTEXT_LENGTH: "10907"  # Spark
+        " tokens_limit_reached",  # GitHub Models, as 413 (Aider-AI/aider#2296)
+        ErrorKind.AUTH: "10015 10016 11200 11500",  # Spark
         ErrorKind.NOT_FOUND: "model_not_found"  # new-api, as 503 (NanmiCoder/cc-haha#43)
         " modelerror",  # Zen, as 401 (leookun/cursor-byok#94)
     }
 )
-"""Kind by a code of gateways, which is the same on each wire."""
+"""Kind by a code of gateways, which is the same on each wire; also by a number."""
 
 __all__ = ["CODES", "PHRASES"]

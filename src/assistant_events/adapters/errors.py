@@ -234,7 +234,7 @@ class ErrorTable:
         """
         found = [self.codes.get(word.lower()) or CODES.get(word.lower()) for word in words]
         if number is not None:
-            found.append(self.numbers.get(number))
+            found.append(self.numbers.get(number) or CODES.get(str(number)))
         if status is not None and (status < 500 or not any(found)):
             found.append(kind_of_status(status))
         known = [kind for kind in found if kind is not None]
@@ -338,6 +338,8 @@ def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
         document = read_json(framed[1] if framed else body)
     except JsonError:
         return {"message": text} if (text := _plain_text(body)) else {}
+    if isinstance(document, str) and document:  # of SiliconFlow, for a key that it refuses
+        return {"message": document[:_TEXT_LIMIT]}
     documents = mappings({"all": document if isinstance(document, list) else [document]}, "all")
     return error_of_document(documents[0], beside) if documents else {}
 
