@@ -13,7 +13,8 @@ from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
-_EMPTY: Final = "{}"
+_EMPTY: Final = frozenset({"{}", "null"})
+"""Inputs without fields. Groq has a null, and gateways have one in front of the input (rig: chat_compatible.rs)."""
 
 _NEXT: Final = re.compile(r"\}\s*\{")
 """Where an object may follow another one; also in the middle of one, in a text."""
@@ -66,8 +67,8 @@ class StreamedCalls:
         self._names: dict[int, str] = {}
         """What has come of the names of calls that wait for the rest."""
 
-        self._held: set[int] = set()
-        """Calls that began with an empty object, which waits: some proxies send it before the real input."""
+        self._held: dict[int, str] = {}
+        """By call that began with an empty object, that, which waits: some proxies send it before the real input."""
 
         self._is_so_far = False
         """Whether each piece is all of the input so far, as DeepSeek behind Qianfan sends it (hermes-agent#35718)."""
@@ -127,8 +128,8 @@ class StreamedCalls:
         for call, name in self._names.items():
             self._recorder.tool_input(self._ids[call], name, key=call)
         self._names.clear()
-        for call in sorted(self._held):
-            self._recorder.tool_input(self._ids[call], None, _EMPTY, key=call)
+        for call, text in sorted(self._held.items()):
+            self._recorder.tool_input(self._ids[call], None, text, key=call)
         self._held.clear()
 
     def end(self, *, is_cut: bool = False) -> None:
@@ -204,13 +205,13 @@ class StreamedCalls:
 
     def _input_of(self, call: int, text: str, *, may_wait: bool) -> str:
         """Return what a piece adds to a call, where an empty object in front *may wait*: nothing while that waits."""
-        if text == _EMPTY and (may_wait or call in self._held):
-            self._held.add(call)
+        if text in _EMPTY and (may_wait or call in self._held):
+            self._held[call] = text
             return ""
         if not text or call not in self._held:
             return text
-        self._held.discard(call)
-        return text if text.lstrip().startswith("{") else _EMPTY + text
+        held = self._held.pop(call)
+        return text if text.lstrip().startswith("{") else held + text
 
     def _has_other_name(self, call: int, name: str | None) -> bool:
         """Return whether a piece has another name than a call whose input is whole."""

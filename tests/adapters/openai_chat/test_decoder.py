@@ -836,10 +836,12 @@ def test_an_input_ends_with_the_answer():
     assert "{}  " == called.raw_input
 
 
-@pytest.mark.parametrize("empty", ["{}", {}])
+@pytest.mark.parametrize("empty", ["{}", {}, "null"])
 def test_an_empty_object_before_the_input(empty):
     """
     It is neither in the input (LiteLLM, issue 4537; the AI gateway of Envoy, issue 1465) nor in the text that streams.
+
+    Neither is the text null, of a few gateways (rig: chat_compatible.rs).
     """
     pieces = [J(empty, 0, "call_00001", "f"), J('{"location"'), J(': "Boston"}')]
     body = answer(*pieces, finish_reason="tool_calls")
@@ -859,6 +861,27 @@ def test_empty_objects_before_inputs_on_the_fast_path(fast):
     found = decoder.feed(stream(*pieces, F("tool_calls"), DONE))
 
     assert ['{"a":1}'] * 9 == [each.raw_input for each in fold(found).last.tool_calls]
+
+
+@pytest.mark.parametrize("at", [{}, {"index": 0}])
+def test_ids_that_are_the_text_null(at):
+    """
+    The client of Mistral writes it for a call without an id (mistralai: models/toolcall.py): it is none.
+    """
+    calls = [{**at, "id": "null", "function": {"name": "f", "arguments": text}} for text in ('{"a":1}', '{"b":2}')]
+    found = message(answer(D("tool_calls", tool_calls=calls)))
+
+    assert [("call-1", {"a": 1}), ("call-2", {"b": 2})] == [(each.call_id, each.input) for each in found.tool_calls]
+
+
+@pytest.mark.parametrize("kinds", [("", ""), ("function", ""), ("FUNCTION", "FUNCTION")])
+def test_types_that_no_request_has(kinds):
+    """
+    Azure sends an empty type with pieces of a call (vercel/ai#12939), others one in capitals (BerriAI/litellm#12513).
+    """
+    body = answer(J('{"a"', 0, "call_00001", "f", type=kinds[0]), J(":1}", 0, type=kinds[1]))
+
+    assert [call()] == parts(body)
 
 
 def test_an_empty_object_that_was_cut():

@@ -294,8 +294,10 @@ class OpenAIChatDecoder(DecoderBase):
         """Read a piece of a call; more of them, which most servers send without its id, may take the fast path."""
         function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
         more = others(function, ("name", "arguments", "input", "parsed_arguments")) or None
-        facts = {**item, "type": None if kind == "function" else kind, "function": more}
+        # An empty type, or one in capitals, is refused in a request (vercel/ai#12939, BerriAI/litellm#12513).
+        facts = {**item, "type": None if (kind or "").lower() in ("", "function") else kind, "function": more}
         index, ident, name = integer(item, "index"), string(item, "id"), string(function, "name")
+        ident = None if ident == "null" else ident  # of the client of Mistral, for none
         given = function.get("arguments", function.get("input"))
         call = self._calls.add(index, ident or None, name or None, given, others(facts, ("id", "index", "custom")))
         if self._frame is not None and self._calls.continues(call, name):  # else another one may be another call
