@@ -20,7 +20,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_forms import CallForm, CallForms
 from assistant_events.adapters.json_fields import Fields, array, is_array, mappings, others, string
 from assistant_events.adapters.text_forms import TextForm, TextForms, place_key
-from assistant_events.recorder.calls import OpenCall
+from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
 ItemRole: TypeAlias = Literal["text", "reasoning", "call", "result", "opaque"]
@@ -146,11 +146,18 @@ class OpenItem:
         whole = self.fields.get(self.field)
         if self.role == "call" and whole and not isinstance(whole, str):
             whole = write_json(whole).decode()  # an input that a server has parsed
+        if whole == "{}" and self._has_input():
+            return  # LM Studio, with each end (earendil-works/pi#917)
         if whole and isinstance(whole, str):
             if self.has_text:
                 self.decoder.replace_text(self.key, whole)
             else:
                 self.add(whole)
+
+    def _has_input(self) -> bool:
+        """Return whether a call has got an input that is whole and not empty."""
+        opened = self.decoder.recorder.open_of(self.key)
+        return self.has_text and isinstance(opened, OpenCall) and bool(parse_input(opened.buffer.value())[0])
 
     def answer_elsewhere(self) -> None:
         """End a call of a function that the server has run, and of which another item has the result (Perplexity)."""

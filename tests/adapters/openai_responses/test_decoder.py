@@ -962,6 +962,23 @@ class TestCalls:
         assert (arguments, CallStatus.CALLED) == (found.raw_input, found.status)
         assert {"i": 1, "id": "call_2"} == state(found)
 
+    @pytest.mark.parametrize("pieces", [('{"a"', ":1}"), ()])
+    @pytest.mark.parametrize("at_end", ["{}", {}])
+    def test_ends_with_an_empty_object(self, pieces, at_end):
+        """
+        LM Studio has it in the end of a call and of the response, behind the input (earendil-works/pi#917).
+        """
+        call_of = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "ping"}
+        frames = [
+            added(0, **call_of, arguments=""),
+            *[delta("function_call_arguments", 0, piece) for piece in pieces],
+            whole("function_call_arguments", 0, arguments='{"a":1}'),
+            done(0, **call_of, arguments=at_end),
+        ]
+        [found] = message(stream(frames, end=completed({**call_of, "arguments": at_end}))).parts
+
+        assert ('{"a":1}', {"a": 1}) == (found.raw_input, found.arguments)
+
     @pytest.mark.parametrize(
         ("form", "media_type"), [(None, "image/png"), ("webp", "image/webp"), ("svg", "image/svg+xml")]
     )
@@ -1365,11 +1382,11 @@ class TestResumption:
         short = [created(), *shown, whole("output_text", 0, text="So", content_index=0)]
         called = [created(), added(0, type="function_call", name="f", call_id="c", arguments="")]
         called += [delta("function_call_arguments", 0, '{"a": 1}')]
-        called += [frame("output_item.done", output_index=0, item={**called[1]["item"], "arguments": "{}"})]
+        called += [frame("output_item.done", output_index=0, item={**called[1]["item"], "arguments": '{"a":1}'})]
 
         assert "So" == message(body(*short, *short, completed())).text
         assert 2 == sum(event.type == "text.delta" for event in events(body(*short, *short, completed())))
-        assert {} == thaw(message(body(*called, *called, completed())).tool_calls[0].input)
+        assert '{"a":1}' == message(body(*called, *called, completed())).tool_calls[0].raw_input
 
     @pytest.mark.parametrize("cut", [-1, -3, -6], ids=["before the end", "in the text", "before the text"])
     @pytest.mark.parametrize("is_new", [True, False], ids=["a new process", "the same decoder"])
