@@ -686,6 +686,10 @@ SERVERS = {
         ("openai-chat", 403, "Sorry, your account balance is insufficient", {"code": 30001}),
         ("quota", None),
     ),
+    "Volcengine, a long prompt": (
+        ("openai-chat", 400, "Total tokens of image and text exceed max message tokens.", {"code": "InvalidParameter"}),
+        ("context-length", None),
+    ),
     "SiliconFlow, a long prompt": (
         ("openai-chat", 400, "length of prompt_tokens (68957) must be less than max_seq_len (65536).", {"code": 20015}),
         ("context-length", None),

@@ -375,6 +375,7 @@ REFUSALS = {
     "Zen, the limit of a user": (401, {"type": "UserLimitError"}, "quota"),
     "Zen, the free requests": (429, {"type": "FreeUsageLimitError"}, "quota"),
     "LiteLLM, a budget with words of its own": (429, {"type": "budget_exceeded", "code": "429"}, "quota"),
+    "DashScope, a debt": (400, {"code": "Arrearage", "type": "Arrearage"}, "quota"),
     "Spark, no right": (200, {"code": 11200}, "auth"),
     "Spark, no right, as a text": (500, {"code": "11200"}, "auth"),
     "Spark, a day": (500, {"code": 11201}, "quota"),

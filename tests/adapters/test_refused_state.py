@@ -90,6 +90,12 @@ REFUSED = {
         {"signature": SEALED, "i": 0},
         {"message": "messages.1.content.0: Invalid 'signature' in 'thinking' block"},
     ),
+    "Messages of Copilot": (
+        "anthropic-messages",
+        "github-copilot",
+        {"signature": SEALED, "i": 0},
+        {"message": "messages.7.content.0: Invalid signature"},
+    ),
     "Messages, a redacted thought": (
         "anthropic-messages",
         "anthropic",

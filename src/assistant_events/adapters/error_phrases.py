@@ -143,6 +143,7 @@ _LOOSE: Final = _by_phrase(
             "tokens) exceeds the maximum allowed length",  # SGLang (NVIDIA-NeMo/Switchyard#426)
             "tokens in request more than max tokens allowed",  # Z.ai (anomalyco/opencode#27628)
             "total message size",  # Moonshot (MoonshotAI/kimi-code#476)
+            "exceed max message tokens",  # Volcengine, as an invalid parameter (sipeed/picoclaw#183)
             "must be less than max_seq_len",  # SiliconFlow (chatboxai/chatbox#2060)
             "too many tokens: ",  # Cohere (Quansight/ragna#351, cohere-ai/sandbox-topically#4)
         ),
@@ -176,6 +177,7 @@ CODES: Final = by_word(
         " accountquotaexceeded accountoverdueerror"  # Volcengine: a plan, as 429, and a balance, as 403 (its manual)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror"
+        " arrearage"  # DashScope, as 400 (alibaba/spring-ai-alibaba#1146)
         " 11201",  # Spark: a day; its other numbers below (langchain4j: SparkResponseErrorCode.java)
         # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
         ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota 10007 11202 11203",  # Spark

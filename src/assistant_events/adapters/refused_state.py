@@ -20,6 +20,7 @@ REFUSALS: Final = re.compile(
     r"|input item id does not belong to this connection"  # Copilot (opencode#31236)
     r"|could not decrypt the provided encrypted_content|could not decode the compaction blob"  # xAI (sub2api#4535)
     r"|invalid [`']?signature[`']? in [`']?thinking[`']? block"  # Claude (openclaw/openclaw#88020, cline#7723)
+    r"|content\.\d+: invalid signature(?! in)"  # Copilot (can1357/oh-my-pi#2851)
     r"|invalid [`']?data[`']? in [`']?redacted_thinking"  # claude-code#56708, microsoft/vscode#320196
     r"|blocks in the latest assistant message cannot be modified"  # claude-code#63357: in every later request
     r"|blocks must match the parameters during the original request"  # claude-code#2746
