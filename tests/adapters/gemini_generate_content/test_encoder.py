@@ -438,6 +438,18 @@ def test_tools_of_the_service():
     assert ([ASKED, model(T("Found.", SIG_2))], [(0, "unplaced")]) == encoded(USER, answered)
 
 
+def test_tools_of_the_service_without_a_type():
+    """
+    The halves of a video that was watched by an agent have an id alone; they are left out as those with a type are.
+    """
+    call, result = ({half: {"id": "call_3627313"}, "thoughtSignature": SIG} for half in ("toolCall", "toolResponse"))
+    text = T("No animals appear.", SIG_2)
+    answered = message(answer(call, result, text))
+
+    assert ([ASKED, model(call, result, text)], []) == encoded(USER, answered, **SHOWN)
+    assert ([ASKED, model(text)], [(0, "unplaced"), (1, "unplaced")]) == encoded(USER, answered)
+
+
 @pytest.mark.parametrize("value", ["2 °C, rain", ["rain", 2], {"output": "rain"}, {}])
 def test_results_of_the_service_of_any_type(value):
     """

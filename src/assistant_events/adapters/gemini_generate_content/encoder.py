@@ -53,7 +53,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
         self.signed_images = ("thoughtSignature", "thought") if SIGNED_IMAGES.search(self.model_of(self.body)) else ()
         self.media_in_results = _IN_RESULTS if self.checks_signatures else ()
         tools = camel_keys(mapping(self.body, "toolConfig") or mapping(self.body, "tool_config"))
-        self._has_server_tools = flag(tools, "includeServerSideToolInvocations")
+        self._out: set[str] = set() if flag(tools, "includeServerSideToolInvocations") else {"toolCall", "toolResponse"}
         answers = [each for each in self.messages if isinstance(each, msg.AssistantMessage)]
         self._without_ids = {each.id for each in answers if repeats_id(each) or not self.is_of_provider(each)}
         """Answers whose ids are refused: of others at Vertex, and two of one name everywhere (watt-mind/coach#280)."""
@@ -107,8 +107,8 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why no content can have a part: it is of a tool of the service that the body does not show."""
-        is_theirs = isinstance(part, msg.ToolPart) and call_kind_of(part) == "toolCall"
-        return DropReason.UNPLACED if is_theirs and not self._has_server_tools else super().unsendable(part)
+        kinds = {call_kind_of(part)} if isinstance(part, msg.ToolPart) else mapping(part.state, "part").keys()
+        return DropReason.UNPLACED if kinds & self._out else super().unsendable(part)
 
 
 encode = GeminiGenerateContentEncoder.encode
