@@ -789,6 +789,36 @@ def test_codes_of_something_else(sent, expected):
     assert (*expected, message, status) == (error.kind, error.retryable, error.message, error.status)
 
 
+TYPES = {
+    "context_length_exceeded": (400, "context-length", None),
+    "token_limit_exceeded": (400, "context-length", None),
+    "provider_overloaded": (502, "overloaded", True),
+    "provider_unavailable": (502, "overloaded", True),
+    "rate_limit_exceeded": (502, "rate-limit", True),
+    "payment_required": (400, "quota", None),
+    "refusal": (400, "content-filter", None),
+    "content_policy_violation": (403, "content-filter", None),
+    "permission_denied": (502, "auth", None),
+    "not_found": (400, "not-found", None),
+    "timeout": (502, "timeout", True),
+    "invalid_request": (400, "invalid-request", None),
+    "unmapped": (502, "provider", None),
+}
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic-messages"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_type_of_an_error_of_openrouter(dialect, kind):
+    """
+    It is stable in all of its APIs, beside the code of whoever has answered (openrouter 1.3, apierrortype.py).
+    """
+    status, *expected = TYPES[kind]
+    sent = {"code": status, "message": "Provider returned error", "metadata": {"error_type": kind}}
+    error = load_dialect(dialect).http_error(status, {}, json.dumps({"error": sent}).encode())
+
+    assert expected == [error.kind, error.retryable]
+
+
 OVERFLOWS = {
     "Context size has been exceeded.": ("context-length", None),  # llama.cpp#19774
     "the request exceeds the available context size. try increasing the context size": ("context-length", None),

@@ -178,23 +178,31 @@ CODES: Final = by_word(
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror"
         " arrearage"  # DashScope, as 400 (alibaba/spring-ai-alibaba#1146)
+        " payment_required"  # OpenRouter: the type of an error, here and below (openrouter 1.3, apierrortype.py)
         " 11201",  # Spark: a day; its other numbers below (langchain4j: SparkResponseErrorCode.java)
         # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
-        ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota 10007 11202 11203",  # Spark
+        ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota 10007 11202 11203"  # Spark
+        " rate_limit_exceeded",
         ErrorKind.CONTENT_FILTER: "sensitive_words_detected"  # new-api, as 500 (QuantumNous/new-api#6657)
         " 1301"  # Z.ai (langchain4j/langchain4j#1079)
         # Volcengine, as 400 (its manual)
         " sensitivecontentdetected sensitivecontentdetected.severeviolation sensitivecontentdetected.violence"
         " inputtextsensitivecontentdetected inputimagesensitivecontentdetected outputtextsensitivecontentdetected"
-        " 10013 10014 10019",  # Spark
+        " 10013 10014 10019"  # Spark
+        " content_policy_violation refusal",
         ErrorKind.OVERLOADED: "no_capacity"  # Azure (can1357/oh-my-pi#6503)
         " serveroverloaded"  # Volcengine, as 429
-        " 10008 10110",  # Spark
+        " 10008 10110"  # Spark
+        " provider_overloaded provider_unavailable",
+        ErrorKind.TIMEOUT: "timeout",
         ErrorKind.CONTEXT_LENGTH: "10907"  # Spark
+        " context_length_exceeded token_limit_exceeded"
         " tokens_limit_reached",  # GitHub Models, as 413 (Aider-AI/aider#2296)
-        ErrorKind.AUTH: "10015 10016 11200 11500",  # Spark
+        ErrorKind.AUTH: "10015 10016 11200 11500"  # Spark
+        " authentication permission_denied",
         ErrorKind.NOT_FOUND: "model_not_found"  # new-api, as 503 (NanmiCoder/cc-haha#43)
-        " modelerror",  # Zen, as 401 (leookun/cursor-byok#94)
+        " modelerror"  # Zen, as 401 (leookun/cursor-byok#94)
+        " not_found",
     }
 )
 """Kind by a code of gateways, which is the same on each wire; also by a number."""

@@ -151,6 +151,7 @@ class ErrorTable:
             status = number
         message = string(error, "message")
         stable = string(mapping(error, "details"), "error_code")  # of Claude: why the error has its type
+        stable = stable or string(mapping(error, "metadata"), "error_type")  # of OpenRouter (openrouter 1.3)
         coded = self._kind([stable, *words] if stable else words, number, status)
         # What the server behind OpenRouter, or behind the gateway of Vercel (vercel/ai#18303), has answered.
         passed_on = string(mapping(error, "metadata"), "raw") or string(mapping(error, "value"), "error_message")

@@ -22,6 +22,8 @@ from assistant_events.adapters.json_fields import (
     others,
     string,
 )
+from assistant_events.adapters.media_urls import read_data_url
+from assistant_events.values import MediaContent
 
 _BESIDE: Final = "provider_specific_fields"
 """The object in which LiteLLM has what is of one provider; it repeats there what is in the delta."""
@@ -71,11 +73,15 @@ def usual_delta(delta: Fields, repeated: Collection[str]) -> Fields:
     return delta
 
 
-def image_url(item: Fields) -> str | None:
-    """Return the address of an image of a delta: in an object, in two (lobe-chat), or in none."""
+def image_in(item: Fields) -> MediaContent | None:
+    """Return the image of a delta, whose address is in an object, in two (lobe-chat), or in none."""
     inner = mapping(item, "image_url")
     found = [string(inner, "url"), string(mapping(inner, "image_url"), "url"), string(item, "image_url")]
-    return next(filter(None, [*found, string(item, "url")]), None)
+    url = next(filter(None, [*found, string(item, "url")]), None)
+    if url is None:
+        return None
+    media_type, data = read_data_url(url) or ("image/png", None)
+    return MediaContent(media_type=media_type, data=data, uri=None if data else url)
 
 
 def with_returned(message: Fields, returned: Fields, *, mark: bool = False) -> dict[str, Any]:
@@ -116,4 +122,4 @@ def _read_marked(delta: Fields) -> tuple[str, str]:
     return thought, text[len(thought) :]
 
 
-__all__ = ["GATEWAY_STATE", "image_url", "learn_returned", "text_in", "usual_delta", "with_returned"]
+__all__ = ["GATEWAY_STATE", "image_in", "learn_returned", "text_in", "usual_delta", "with_returned"]

@@ -84,6 +84,8 @@ class ServerTools:
 
     def usage_of(self, ident: str | None, usage: Fields) -> Fields:
         """Return the usage so far: the last one, behind a result with those of the completions before it."""
+        if not usage:
+            return usage
         self._usages = {**(self._usages if self._has_results else {}), ident: usage}
         return usage if len(self._usages) == 1 else _summed([*self._usages.values()])
 

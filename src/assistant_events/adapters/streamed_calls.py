@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
-from assistant_events.adapters.json_fields import Fields, mapping
+from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
@@ -33,6 +33,18 @@ _OF_SERVER: Final = frozenset({"tool_type", "integration_id"})
 
 _SEARCH: Final = "web_search"
 """Type of a call that MiniMax runs itself (lobe-chat: streams/openai.ts)."""
+
+
+def id_of(call: Fields) -> str | None:
+    """Return the id of a call; the client of Mistral writes "null" for none."""
+    ident = string(call, "id")
+    return None if ident == "null" else ident
+
+
+def type_of(call: Fields) -> str | None:
+    """Return the type of a call; `None` for a function, which is also empty or in capitals (vercel/ai#12939)."""
+    kind = string(call, "type")
+    return None if kind is None or kind.lower() in ("", "function") else kind
 
 
 def is_hosted(call: Fields) -> bool:
@@ -282,4 +294,4 @@ def _is_addressed(piece: Fields) -> bool:
     )
 
 
-__all__ = ["StreamedCalls", "is_hosted"]
+__all__ = ["StreamedCalls", "id_of", "is_hosted", "type_of"]

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import error_of, is_cut
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
-from assistant_events.adapters.gateway_deltas import image_url, learn_returned, text_in, usual_delta
+from assistant_events.adapters.gateway_deltas import image_in, learn_returned, text_in, usual_delta
 from assistant_events.adapters.items import piece_key
 from assistant_events.adapters.json_fields import (
     Fields,
@@ -32,11 +32,10 @@ from assistant_events.adapters.json_fields import (
     others,
     string,
 )
-from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_errors import ERRORS, chunk_error, status_in
 from assistant_events.adapters.server_tools import ServerTools, one_message_each
-from assistant_events.adapters.streamed_calls import StreamedCalls
+from assistant_events.adapters.streamed_calls import StreamedCalls, id_of, type_of
 from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
 from assistant_events.adapters.text_places import citations_of
@@ -143,8 +142,7 @@ class OpenAIChatDecoder(DecoderBase):
         if ident or mappings(event, "choices"):
             self.ensure_started(string(event, "model") or None)
         for place in (mapping(event, "x_groq"), event) if "x_groq" in event else (event,):
-            if usage := mapping(place, "usage"):
-                self.note_usage(self._results.usage_of(ident, usage))
+            self.note_usage(self._results.usage_of(ident, mapping(place, "usage")))
         self.learn_details(event, words.CHUNK)
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
@@ -286,18 +284,15 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_image(self, item: Fields) -> None:
         """Read an image: a data URL, as OpenRouter sends it, or another address."""
-        if url := image_url(item):
-            media_type, data = read_data_url(url) or ("image/png", None)
-            self.recorder.end_media({}, data, None if data else url, media_type=media_type, key=object())
+        if image := image_in(item):
+            self.recorder.end_media({}, image.data, image.uri, media_type=image.media_type, key=object())
 
     def _on_call(self, item: Fields) -> None:
         """Read a piece of a call; more of them, which most servers send without its id, may take the fast path."""
-        function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
+        function = mapping(item, "function") or mapping(item, "custom")
         more = others(function, ("name", "arguments", "input", "parsed_arguments")) or None
-        # An empty type, or one in capitals, is refused in a request (vercel/ai#12939, BerriAI/litellm#12513).
-        facts = {**item, "type": None if (kind or "").lower() in ("", "function") else kind, "function": more}
-        index, ident, name = integer(item, "index"), string(item, "id"), string(function, "name")
-        ident = None if ident == "null" else ident  # of the client of Mistral, for none
+        facts = {**item, "type": type_of(item), "function": more}
+        index, ident, name = integer(item, "index"), id_of(item), string(function, "name")
         given = function.get("arguments", function.get("input"))
         call = self._calls.add(index, ident or None, name or None, given, others(facts, ("id", "index", "custom")))
         if self._frame is not None and self._calls.continues(call, name):  # else another one may be another call
