@@ -147,6 +147,7 @@ class ErrorTable:
             error = {**inner, **said(error), "message": inner["message"]} if is_vaguer else {**error, **inner}
         words = [word for key in self.fields if (word := string(error, key)) and word not in _NOTHING]
         number = self._number(error)
+        status = _status_in(error) if status is None else status
         if status is None and number is not None and number >= 100 and not self.numbers:
             status = number
         message = string(error, "message")
@@ -368,6 +369,12 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
             document = {**others(document, {key}), "message": document[key]}
     found = error_of(document, beside) or error_of_status(document)
     return found or (document if string(document, "message") else _error_of_list(document))
+
+
+def _status_in(error: Fields) -> int | None:
+    """Return the HTTP status that an error in a stream has as `status_code`, as of Groq; `None` without one."""
+    status = integer(error, "status_code") or 0
+    return status if 400 <= status < 600 else None
 
 
 def is_cut(error: ErrorInfo | None) -> bool:

@@ -68,10 +68,4 @@ def chunk_error(chunk: Fields) -> Fields:
     return error_of_document(chunk) if is_fault else {}
 
 
-def status_in(error: Fields) -> int | None:
-    """Return the HTTP status that an error of a chunk has as `status_code`; `None` without one."""
-    status = integer(error, "status_code") or 0
-    return status if 400 <= status < 600 else None
-
-
-__all__ = ["ERRORS", "chunk_error", "status_in"]
+__all__ = ["ERRORS", "chunk_error"]

@@ -33,7 +33,7 @@ from assistant_events.adapters.json_fields import (
     string,
 )
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_errors import ERRORS, chunk_error, status_in
+from assistant_events.adapters.openai_errors import ERRORS, chunk_error
 from assistant_events.adapters.server_tools import ServerTools, one_message_each
 from assistant_events.adapters.streamed_calls import StreamedCalls, id_of, type_of
 from assistant_events.adapters.streamed_details import StreamedDetails
@@ -182,7 +182,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _fail(self, error: Fields) -> None:
         """Fail the answer; a reason to finish that came before is one of its details."""
         self.learn_details({"finish_reason": self._finish_reason}, (), level="choice")
-        self.fail_step(ERRORS.read(error, status=status_in(error)))
+        self.fail_step(ERRORS.read(error))
 
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""
