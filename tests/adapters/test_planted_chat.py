@@ -122,7 +122,8 @@ class Emitter(EmitterBase):
 def end_of(message):
     if message.error is not None:
         return {"end": message.error.code} if message.error.code in FAILURES else {"error": message.error.message}
-    return {"end": message.raw_finish_reason or "COMPLETE"}
+    words = {reason: word for word, reason in ENDS.items()}
+    return {"end": message.raw_finish_reason or words.get(message.finish_reason, "COMPLETE")}
 
 
 def emit_resource(message):
@@ -259,7 +260,7 @@ FAULTS = {
                 Decoder.on_end(self, word) if word in FAILURES else self.finish_step(ENDS[word], word)
             )
         ),
-        "the adapter failed an answer that ended with the unknown word 'x_check', in place of 'COMPLETE'",
+        "the adapter failed an answer that ended with the unknown word 'x_Check', in place of 'COMPLETE'",
     ),
     "an error that ends": (
         planted(on_error=lambda self, error: self.finish_step(FinishReason.OTHER, error)),

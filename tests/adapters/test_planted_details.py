@@ -322,7 +322,7 @@ WAYS_BACK = {
     ),
     "keys in another order": (
         (MESSAGES, ["parallel calls"], {"encoder": each_block(sorted_input)}),
-        r"is in the request with its keys in the order \['a', 'b', 'l', 'n'\]",
+        r"is in the request with its keys in the order \['a', 'b', 'l', 'n', 'z'\]",
     ),
     "failures that are called a success": (
         (CONVERSE, ["parallel calls"], {"encoder": MarksSuccess.encode}),

@@ -775,7 +775,7 @@ WAYS_BACK = {
     "an HTTP error that raises": ({"http_error": raises}, r"http_error\(200, \{\}, b''\) raised KeyError"),
     "an HTTP error of one kind": (
         {"http_error": lambda *response: ErrorInfo(kind="provider", message="no")},
-        r"http_error\(401, \{\}, b''\) is of kind 'provider', expected auth",
+        r"http_error\(400, \{\}, b''\) is of kind 'provider', expected invalid-request",
     ),
 }
 

@@ -117,7 +117,7 @@ DECODERS = {
         "thinking: delta.text of the frame at byte .* arrives 2 times, in part 1 of 'a1'",
     ),
     "a text that waits for its end": (HoldsItsTexts, "thinking: delta.text of the frame at byte .* is held back"),
-    "an unknown end that is a stop": (TakesTheUnknownForAStop, "ended with the unknown word 'x_check', in place of"),
+    "an unknown end that is a stop": (TakesTheUnknownForAStop, "ended with the unknown word 'x_Check', in place of"),
     "a length that is a stop": (TakesLengthForAStop, "length: .* ended with 'max_tokens', which does not mean a stop"),
     "a signature that waits": (KeepsASignatureToTheEnd, "state of part 0 of 'a1', is lost when the stream is cut"),
     "a signature that needs a text": (

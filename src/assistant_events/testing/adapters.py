@@ -31,6 +31,7 @@ from assistant_events.testing import (
     pairs,
     round_trips,
     variations,
+    written,
 )
 from assistant_events.testing.mutations import mutated
 from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame, has_as_much, require
@@ -103,8 +104,11 @@ def check_adapter(
       that the provider brings is that of the call with its id, and failed or not; two calls may have the same id. Where
       frames have several answers, the first one is read.
     - Words that most wires have for ends, codes of errors and counts mean here what they mean there; each count of a
-      total is in a side; an error that may pass can be retried; results, names and ids of calls arrive as written,
-      whatever is in them, and media with their type.
+      total is in a side; a count of 0 and a large one arrive; a stop is none while calls of the app wait, nor where
+      the word is null; an error that may pass can be retried, one with an unknown code may not; results, names and ids
+      of calls arrive as written, whatever is in them, and media with their type; no title, input or result is made up.
+    - The emitter's stream has model, id and error of the answer, and what was cut is cut in it; of answers of others it
+      has texts, counts and ends. Documents have errors, and are read as the stream is when it has other content.
     - State is kept without a text beside it, and when the stream is cut behind it; a piece with the number of an item
       adds to that item alone; a text streams as it comes, once. An answer means the same with nulls and unset flags,
       with two frames in one, with parsed events in place of bytes, and with a word of tomorrow for its end.
@@ -534,11 +538,11 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     exactness.check_texts,
     exactness.check_early_ends,
     exactness.check_counts_of_cuts,
-    exactness.check_lines,
+    variations.check_lines,
     round_trips.check_encoder,
     round_trips.check_body,
-    round_trips.check_emitter,
-    round_trips.check_resource,
+    written.check_emitter,
+    written.check_resource,
     exactness.check_inputs,
 )
 """What is tried on each stream, the fastest first."""
@@ -553,6 +557,9 @@ _FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     exactness.check_objects,
     variations.check_cuts_of_state,
     variations.check_last_errors,
+    variations.check_counts,
+    variations.check_written_cuts,
+    variations.check_codes,
     variations.check_absent,
     variations.check_arrays,
     variations.check_other_answers,
@@ -561,8 +568,8 @@ _FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
 """What is tried on each stream when nothing has been found in any: it changes more."""
 
 _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
-    round_trips.check_failed_resource,
-    round_trips.check_emitted_answer,
+    written.check_failed_resource,
+    written.check_emitted_answer,
     Trial.check_checksums,
     Trial.check_repeats,
     Trial.check_splits,

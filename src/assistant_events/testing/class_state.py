@@ -8,8 +8,9 @@ from typing import Final
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.encoder import EncoderBase
-from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
+from assistant_events.testing.round_trips import app_body, encode_twice, prompt_events
 from assistant_events.testing.sample import Sample, require
+from assistant_events.testing.written import emitted
 
 _VALUES: Final = (list, dict, set, bytearray, tuple, str, int, float, type(None))
 """Types of values that a stream can leave behind. Others, such as tables, methods and locks, have no content here."""

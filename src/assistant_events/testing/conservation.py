@@ -32,6 +32,7 @@ from assistant_events.testing.sample import (
     SampleFrame,
     leaves,
     named,
+    objects,
     opaque_strings,
     parts_of,
     replaced,
@@ -76,8 +77,8 @@ _FAILED: Final = re.compile(r"(^|[._-])(error|failed|failure|exceeded|timeout|ti
 OF_TOOLS: Final = names("args arguments input output outputs response result results data json parameters tools text")
 """Names of fields, of most wires, whose content is of a tool or a model."""
 
-_FLAGS: Final = {"is_error": True, "failed": True, "ok": False}
-"""What a flag of a failure is, by its name."""
+_FLAGS: Final = {"iserror": True, "failed": True, "ok": False}
+"""What a flag of a failure is, by its name in small letters."""
 
 _OF_SOURCES: Final = re.compile(r"citation|annotation|(?:^|_)(?:source|reference)s?$", re.IGNORECASE)
 _SOURCES: Final = {"url": "url", "uri": "url", "title": "title", "cited_text": "cited_text"}
@@ -99,6 +100,13 @@ def check_nothing_lost(sample: Sample) -> None:
     last = {path[-2:]: leaf for _, document in read for path, leaf in leaves(document)}
     found: set[tuple[Path, object]] = set()
     for frame, document in read:
+        for path, fields in objects(document):
+            printed = repr(fields) if fields else ""
+            require(
+                not printed or printed not in kept.anywhere,
+                f"{sample.name}: {'.'.join(path)} of the frame at byte {frame.start} is in an event as Python prints "
+                f"it: {printed:.60}",
+            )
         for path, leaf in leaves(document):
             if isinstance(leaf, bool) or not leaf or (path, leaf) in found:
                 continue
@@ -123,6 +131,10 @@ def check_nothing_lost(sample: Sample) -> None:
 def check_citations(sample: Sample) -> None:
     """Check that each source in the state of a text is among its citations, and each of these where a frame has one."""
     _check_ranges(sample)
+    _check_made_up(sample)
+    found = [each for part in parts_of(sample.transcript).values() for each in getattr(part, "citations", ())]
+    for title in {each.title for each in found if each.title}:
+        _check_made_up(sample.rewritten([(name, replaced(payload, title, None)) for name, payload in sample.payloads]))
     for place, part in parts_of(sample.transcript).items():
         if not isinstance(part, TextPart):
             continue
@@ -132,6 +144,18 @@ def check_citations(sample: Sample) -> None:
                 name is None or not leaf or leaf in [getattr(each, name) for each in part.citations],
                 f"{sample.name}: {'.'.join(path)} of the state of {named([place])} is in no citation: {_short(leaf)}",
             )
+
+
+def _check_made_up(sample: Sample) -> None:
+    """Check that frames have the address and the title of each citation."""
+    came = "\x00".join([text for frame in sample.frames for text in strings(frame.document)])
+    for place, part in parts_of(sample.transcript).items():
+        for each in getattr(part, "citations", ()):
+            for name, text in (("url", each.url), ("title", each.title)):
+                require(
+                    not text or text in came,
+                    f"{sample.name}: a citation of {named([place])} has the {name} {text!r}, which no frame has",
+                )
 
 
 def _check_ranges(sample: Sample) -> None:
@@ -203,11 +227,11 @@ def is_failure(path: Path, leaf: object) -> bool:
     if not OF_TOOLS.isdisjoint(path[:-1]):
         return False
     if isinstance(leaf, bool):
-        return leaf is _FLAGS.get(path[-1])
+        return leaf is _FLAGS.get(path[-1].lower().replace("_", ""))
     if not isinstance(leaf, str):
         return False
     return (
-        leaf.endswith("_error")
+        leaf.endswith(("_error", "-error"))
         if path[-1] == "type"
         else path[-1] in ("status", "outcome") and bool(_FAILED.search(leaf))
     )

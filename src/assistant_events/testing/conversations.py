@@ -13,11 +13,12 @@ from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
 from assistant_events.testing.builders import Call, answer, prompt
 from assistant_events.testing.mutations import Steps, values_in
-from assistant_events.testing.round_trips import MODEL_FIELDS, app_body, emitted, encode_twice
+from assistant_events.testing.round_trips import MODEL_FIELDS, app_body, encode_twice
 from assistant_events.testing.sample import MESSAGE_ID, Sample, require, strings
+from assistant_events.testing.written import emitted
 
 _TURNS: Final = ("first", "second", "third")
-_CALLS: Final = {"a": "a", "b": "b", "a again": "a"}
+_CALLS: Final = {"a": "a", "b": "b", "a again": "a", "c": "c"}
 """Calls of an answer, with their tools: of two to one tool, each has its own result."""
 
 _END: Final = "prompt at the end"
@@ -31,7 +32,7 @@ _PRINTED: Final = ("JsonObject(", "State(")
 
 
 def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
-    """Send several turns, each with three calls at a time: all of it is in the request once, and in its order."""
+    """Send several turns, each with four calls at a time: all of it is in the request once, and in its order."""
     # Any: the body of a request, as the app has it.
     encode = dialect.encoder
     if encode is None:
@@ -64,7 +65,7 @@ def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> N
     for text in said:
         count = texts.count(text)
         require(count == 1, f"{sample.name}: {text!r} is in the request {count} times, expected once")
-    names = [f"look_up_{turn}_{at}" for turn in _TURNS for at in ("a", "b")]
+    names = [f"look_up_{turn}_{at}" for turn in _TURNS for at in dict.fromkeys(_CALLS.values())]
     for before, after in (*pairwise([*said, _END]), *pairwise(names)):
         is_behind = -1 < texts.find(before) < texts.find(after)
         require(is_behind, f"{sample.name}: {after!r} is not in the request behind {before!r}")

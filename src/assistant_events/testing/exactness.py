@@ -19,14 +19,7 @@ from assistant_events.converters import dumps
 from assistant_events.events import ReasoningDelta, TextDelta
 from assistant_events.reducer import fold
 from assistant_events.testing.conservation import COUNTS
-from assistant_events.testing.round_trips import (
-    app_body,
-    check_emitter,
-    check_resource,
-    emitted,
-    encode_twice,
-    prompt_events,
-)
+from assistant_events.testing.round_trips import app_body, encode_twice, prompt_events
 from assistant_events.testing.sample import (
     CUT,
     Path,
@@ -41,10 +34,11 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import ErrorKind, MediaContent, TextContent, thaw
+from assistant_events.testing.written import check_emitter, check_resource, emitted
+from assistant_events.values import ErrorKind, JsonContent, MediaContent, TextContent, thaw
 
 _PLAIN: Final = "Zzyxw"
-_ODD: Final = '  \u00e9e\u0301\U0001f600\u200d\u2028\ufeff\x1b\r\n<b>&amp;"\\  x\t  \n'
+_ODD: Final = '  \u00e9e\u0301\x00\xa0\u200b\U0001f600\u200d\u2028\ufeff\x1b\r\n<b>&amp;"\\  x\t  \n'
 _BLANK: Final = "\n  "
 """A text of one word, one with everything that may be taken away, joined or escaped, and one of blanks."""
 
@@ -61,10 +55,18 @@ _IDENT: Final = "functions.Zz_Check:1"
 _HALVES: Final = (rb"\ud83d", rb"\ude00")
 """A pair of surrogates, as JSON escapes them."""
 
-_INPUT: Final = '{ "b" : 1.50, "a":"\\u00e9\\/", "n":12345678901234567890,"l":[ ] }'
+_INPUT: Final = '{ "b" :\r\n\t1.50, "a":"\\u00e9\\/", "n":12345678901234567890,"l":[ ], "z":null }'
 """An input of a call that no writer of JSON would write."""
 
-_OBJECT: Final[dict[str, Any]] = {"text": "\u00e9\n ", "n": 12345678901234567890, "x": 1.5, "l": [True, None, {}, [0]]}
+_OBJECT: Final[dict[str, Any]] = {
+    "text": "\u00e9\n ",
+    "n": 12345678901234567890,
+    "x": 1.5,
+    "l": [True, None, {}, [0]],
+    "z": None,
+    "f": False,
+    "e": "",
+}
 """An input of a call that is not text."""
 
 _SHORT: Final = 3
@@ -72,12 +74,6 @@ _SHORT: Final = 3
 
 _TRIED: Final = 30
 """At how many frames a stream is ended at most."""
-
-_LONGEST: Final = 1 << 14
-"""Bytes of a stream that is fed byte by byte."""
-
-_SSE: Final = b"\n\n"
-"""What is between frames of server-sent events."""
 
 
 def check_texts(sample: Sample) -> None:
@@ -99,6 +95,9 @@ def check_texts(sample: Sample) -> None:
                 f"{where} is held back: when the frame has come, its text {_PLAIN!r} is not in the events; a text "
                 "streams as it comes",
             )
+        nulled = _texts(_with_text(sample, at, text, None)).get(places[0])
+        printed = before[places[0]].replace(_PLAIN, "None")
+        require(nulled != printed, f"{where} arrives as 'None' when it is null")
         for word, changed in zip((_ODD, _BLANK), odd, strict=True):
             found = _texts(changed).get(places[0], "")
             require(
@@ -158,6 +157,7 @@ def check_sent_texts(sample: Sample) -> None:
                 f"{sample.name}: with {_ODD!r} in {named(places)}, {place} has "
                 f"{[each for each in others if '<b>' in each]!r:.200}",
             )
+        check_resource(changed)
 
 
 def check_items(sample: Sample) -> None:
@@ -190,8 +190,8 @@ def check_inputs(sample: Sample) -> None:
             same = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
             if len(same) != 1:
                 continue  # a piece of the input was something else, too
-            [found], where = same, f"{sample.name}: call {call.call_id!r} with the input {_INPUT}"
-            require(found.raw_input == _INPUT, f"{where} has the raw input {found.raw_input}")
+            [found], where = same, f"{sample.name}: call {call.call_id!r} with the input {_INPUT!r}"
+            require(found.raw_input == _INPUT, f"{where} has the raw input {found.raw_input!r}")
             expected, read = json.dumps(json.loads(_INPUT)), json.dumps(thaw(found.input or {}))
             require(read == expected, f"{where} is read as {read}, expected {expected}")
             for place, document in documents_of(changed):
@@ -208,13 +208,17 @@ def check_objects(sample: Sample) -> None:
         for call in message.tool_calls:
             given = None if call.provider_executed or not call.input else thaw(call.input)
             frames = [(name, _with_object(payload, given)) for name, payload in sample.payloads]
+            if given is not None and not call.raw_input:
+                _check_given(sample, message, call, given)
             if given is None or frames == sample.payloads:
                 continue
-            changed = sample.rewritten(frames)
+            pieces = _pieces_of_input(sample, call.raw_input, json.dumps(_OBJECT))  # an end may repeat them
+            changed = sample.rewritten(frames).changed(pieces)
             same = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
             where = f"{sample.name}: call {call.call_id!r} with the input {_OBJECT}"
             found = [thaw(each.input) for each in same]
-            require(found == [_OBJECT], f"{where} is read as {found}")
+            require(json.dumps(found) == json.dumps([_OBJECT]), f"{where} is read as {found}")
+            check_resource(changed)
             for place, document in documents_of(changed):
                 found_objects = [fields for _, fields in objects(document)]
                 require(
@@ -223,6 +227,20 @@ def check_objects(sample: Sample) -> None:
                 )
                 _check_keys(document, _OBJECT, f"{where} is in {place}")
             return
+
+
+def _check_given(sample: Sample, message: msg.AssistantMessage, call: msg.ToolPart, given: object) -> None:
+    """Check that the frames have each string of an input that came whole, and that one without any is an input."""
+    came = "\x00".join([text for frame in sample.frames for text in strings(frame.document)])
+    lost = [text for text in strings(given) if text not in came and json.dumps(text)[1:-1] not in came]
+    require(not lost, f"{sample.name}: call {call.call_id!r} has {lost[:1]} in its input, which no frame has")
+    frames = [(name, _with_object(payload, given, {})) for name, payload in sample.payloads]
+    inputs = [each.input for answer in sample.rewritten(frames).answers for each in answer.tool_calls]
+    expected: list[object] = [{} if each.input == call.input else each.input for each in message.tool_calls]
+    require(
+        frames == sample.payloads or len(sample.answers) > 1 or inputs == expected,
+        f"{sample.name}: with an empty object as the input of call {call.call_id!r} the inputs are {inputs!r:.200}",
+    )
 
 
 def _check_keys(document: object, given: Mapping[str, object], where: str) -> None:
@@ -234,6 +252,7 @@ def _check_keys(document: object, given: Mapping[str, object], where: str) -> No
 def check_outputs(sample: Sample) -> None:
     """Put a long text with blanks and signs into the result of a tool of the provider: it arrives as it is."""
     found = [each for message in sample.answers for each in message.tool_calls if each.provider_executed]
+    _check_written_results(sample, found)
     for text in {text for call in found for text in texts_of_output(call) if not _WORD.fullmatch(text)}:
         frames = [(name, replaced(payload, text, _LONG)) for name, payload in sample.payloads]
         changed = sample.rewritten(frames)
@@ -241,6 +260,7 @@ def check_outputs(sample: Sample) -> None:
         if frames == sample.payloads or len(calls) != sum([len(message.tool_calls) for message in sample.answers]):
             continue  # a piece of the text was something else, too
         emptied = sample.rewritten((name, replaced(payload, text, "")) for name, payload in sample.payloads)
+        check_resource(emptied)
         unanswered = [each.name for message in emptied.answers for each in message.tool_calls if _has_no_result(each)]
         require(
             not unanswered or any(map(_has_no_result, found)),
@@ -255,6 +275,25 @@ def check_outputs(sample: Sample) -> None:
         )
         check_emitter(changed)
         check_resource(changed)
+
+
+def _check_written_results(sample: Sample, calls: Sequence[msg.ToolPart]) -> None:
+    """Check that results are not texts of the JSON that frames have, and that an empty object is a result."""
+    came = [text for frame in sample.frames for text in strings(frame.document)]
+    for call in calls:
+        texts = [each.text for each in call.output if isinstance(each, TextContent)]
+        again = [text for text in texts if text not in came and any(text == json.dumps(each) for each in came)]
+        require(not again, f"{sample.name}: the result of call {call.call_id!r} is written again as JSON: {again[:1]}")
+        for content in call.output:
+            given = thaw(content.value) if isinstance(content, JsonContent) else None
+            for other in ({}, _OBJECT) if given and next(objects(given), ((), None))[1] == given else ():
+                frames = [(name, _with_object(payload, given, other)) for name, payload in sample.payloads]
+                changed = sample.rewritten(frames)
+                outputs = [each.output for answer in changed.answers for each in answer.tool_calls]
+                require(
+                    frames == sample.payloads or (JsonContent(other),) in outputs or len(call.output) > 1,
+                    f"{sample.name}: with the result {other} of call {call.call_id!r} the results are {outputs!r:.200}",
+                )
 
 
 def check_names(sample: Sample) -> None:
@@ -364,26 +403,6 @@ def check_counts_of_cuts(sample: Sample) -> None:
         )
 
 
-def check_lines(sample: Sample) -> None:
-    """Write server-sent events as others do, with a mark at the start, other line ends, comments, and more fields."""
-    if sample.decoder().framing.separator != _SSE:
-        return
-    lines = sample.body.replace(b"\r\n", b"\n")
-    ways = {
-        "a byte order mark": b"\xef\xbb\xbf" + sample.body,
-        "line ends of CR and LF": lines.replace(b"\n", b"\r\n"),
-        "comments": lines.replace(_SSE, _SSE + b": keep-alive\n\n"),
-        "the fields id and retry": lines.replace(b"\ndata:", b"\nid: 7\nretry: 10\ndata:"),
-    }
-    for way, body in ways.items():
-        for size in (len(body) or 1, *([1] if len(body) <= _LONGEST else [])):
-            pieces = [body[at : at + size] for at in range(0, len(body), size)]
-            require(
-                fold(sample.decode(pieces)) == sample.transcript,
-                f"{sample.name}: with {way}, in pieces of {size} bytes, it gives another transcript",
-            )
-
-
 def check_payload_lines(sample: Sample) -> None:
     """Read frames without a separator as a decoder does: each payload is one line, with nothing beside it."""
     framing = sample.decoder().framing()
@@ -410,25 +429,25 @@ def _counts(message: msg.AssistantMessage) -> dict[str, object]:
     return {} if usage is None else {name: getattr(usage, name) for name in COUNTS}
 
 
-def _with_object(value: Any, given: object) -> Any:
-    """Return JSON with `_OBJECT` in place of an object with this content."""
+def _with_object(value: Any, given: object, other: object = _OBJECT) -> Any:
+    """Return JSON with *other* in place of an object with this content."""
     # Any: plain JSON.
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
-        return _OBJECT if fields == given else {key: _with_object(item, given) for key, item in fields.items()}
+        return other if fields == given else {key: _with_object(item, given, other) for key, item in fields.items()}
     if isinstance(value, list):
-        return [_with_object(item, given) for item in cast("list[object]", value)]
+        return [_with_object(item, given, other) for item in cast("list[object]", value)]
     return value
 
 
-def _with_text(sample: Sample, at: int, text: str, word: str) -> Sample:
+def _with_text(sample: Sample, at: int, text: str, word: str | None) -> Sample:
     """Return the stream with *word* in place of *text* in a frame, and in whole texts that frames repeat."""
-    changes: dict[int, dict[str, str]] = {at: {text: word}}
+    changes: dict[int, dict[str, str | None]] = {at: {text: word}}
     found = [each for each in _texts(sample).values() if text in each]
     whole = found[0] if len(found) == 1 and found[0].count(text) == 1 else text
     for other, frame in enumerate(sample.frames):
         if other != at and whole != text and whole in strings(frame.document):
-            changes[other] = {whole: whole.replace(text, word)}
+            changes[other] = {whole: whole.replace(text, word or "")}
     return sample.changed(changes)
 
 
@@ -511,7 +530,7 @@ def _texts_of(transcript: msg.Transcript) -> dict[Place, str]:
     }
 
 
-def _pieces_of_input(sample: Sample, whole: str) -> dict[int, dict[str, str]]:
+def _pieces_of_input(sample: Sample, whole: str, other: str = _INPUT) -> dict[int, dict[str, str]]:
     """Return what is put in place of the pieces of an input, by frames; nothing when they are not found."""
     changes: dict[int, dict[str, str]] = {}
     rest = whole
@@ -519,10 +538,10 @@ def _pieces_of_input(sample: Sample, whole: str) -> dict[int, dict[str, str]]:
         found = strings(frame.document)
         piece = next((text for text in found if text and rest.startswith(text)), None) if rest else None
         if piece is not None:
-            changes[at] = {piece: "" if changes else _INPUT}
+            changes[at] = {piece: "" if changes else other}
             rest = rest[len(piece) :]
         if whole in found:
-            changes[at] = {whole: _INPUT}
+            changes[at] = {whole: other}
     return {} if rest or len(whole) < _SHORT else changes
 
 

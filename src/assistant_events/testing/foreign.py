@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
@@ -14,15 +15,18 @@ from typing import Any, Final
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.dialect import Dialect, dialect_names, load_dialect
+from assistant_events.adapters.encoded import Encoded
 from assistant_events.events import Event
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing.builders import Call, answer, compaction, error, origin, prompt
-from assistant_events.testing.meanings import CODES, forms_in, has_form
-from assistant_events.testing.round_trips import app_body, emitted, encode_twice, prompt_events
+from assistant_events.testing.meanings import CODES, USUAL_CODES, forms_in, has_form
+from assistant_events.testing.round_trips import app_body, encode_twice, prompt_events
 from assistant_events.testing.sample import MESSAGE_ID, Sample, leaves, require, strings
+from assistant_events.testing.written import emitted
 
 _KINDS: Final[Mapping[int, frozenset[v.ErrorKind]]] = {
+    400: frozenset({v.ErrorKind.INVALID_REQUEST}),
     401: frozenset({v.ErrorKind.AUTH}),
     403: frozenset({v.ErrorKind.AUTH}),
     404: frozenset({v.ErrorKind.NOT_FOUND}),
@@ -54,12 +58,21 @@ _WAITS: Final[tuple[Mapping[str, str], ...]] = (
 _MORE_WAITS: Final = (({"retry-after-ms": "7000"}, 7.0), ({"retry-after": "7.5"}, 7.5))
 """Headers that a few services send, and seconds: they may not be known."""
 
-_USUAL_CODES: Final = (
-    *("rate_limit_error", "rate_limit_exceeded", "overloaded_error", "authentication_error", "invalid_api_key"),
-    *("permission_error", "not_found_error", "model_not_found", "context_length_exceeded", "insufficient_quota"),
-    "billing_error",
-)
-"""Codes of errors that several services send."""
+_OF_STATUS: Final = {
+    400: ("invalid_request_error", "invalid_request", "bad_request"),
+    401: ("authentication_error", "unauthorized"),
+    403: ("permission_error",),
+    404: ("not_found_error",),
+    429: ("rate_limit_error",),
+    503: ("overloaded_error",),
+}
+"""Codes of errors by the status that services send with them."""
+
+_PASSING: Final = (408, 429, 503, 504, 529)
+"""Statuses of errors that may pass."""
+
+_TOMORROW: Final = "x_check"
+"""A code that no service sends."""
 
 _DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
     {},
@@ -86,6 +99,7 @@ def check_foreign_histories(dialect: Dialect, request: Mapping[str, Any] | None)
         for mode in ("full", "auto"):
             found = encode_twice(sample, encode, events, app_body(sample), where=f", history with {name}", mode=mode)
             texts = "\x00".join(strings(found.body))
+            _check_answers(dialect, found, events, texts, name)
             for message in fold(events).context():
                 content = message.content if isinstance(message, msg.UserMessage) else ()
                 for each in content:
@@ -96,6 +110,19 @@ def check_foreign_histories(dialect: Dialect, request: Mapping[str, Any] | None)
                     )
 
 
+def _check_answers(dialect: Dialect, found: Encoded, events: Sequence[Event], texts: str, name: str) -> None:
+    """Check that the texts of answers are in a request, as often as in the conversation, or reported."""
+    answers = [each for each in fold(events).context() if isinstance(each, msg.AssistantMessage)]
+    dropped = {drop.message_id for drop in found.drops}
+    said = Counter([each.text for each in answers if each.status is msg.MessageStatus.COMPLETED and each.text])
+    for each in answers:
+        count = max(map(texts.count, (each.text, json.dumps(each.text)[1:-1])))
+        require(
+            each.id in dropped or count >= said[each.text],
+            f"{dialect.name}, history with {name}: the answer {each.text!r:.200} is in the request {count} times",
+        )
+
+
 def check_foreign_streams(dialect: Dialect) -> None:
     """Write the answers of other providers: nothing raises, and what is written is a legal stream."""
     if dialect.emitter is None:
@@ -103,7 +130,9 @@ def check_foreign_streams(dialect: Dialect) -> None:
     for name, events in _histories():
         where = f"{dialect.name}, answer with {name}"
         body = emitted(dialect.emitter(), events, where)
-        _check_legal(Sample(dialect, f"{where}, written by the emitter", body).events, where)
+        written = Sample(dialect, f"{where}, written by the emitter", body)
+        _check_legal(written.events, where)
+        _check_written(written, [each for each in fold(events).messages if isinstance(each, msg.AssistantMessage)])
         write = dialect.emit_resource
         if write is None:
             continue
@@ -112,6 +141,35 @@ def check_foreign_streams(dialect: Dialect) -> None:
                 json.dumps(write(message))
             except Exception as failure:
                 raise AssertionError(f"{where}: emit_resource raised {failure!r}") from failure
+
+
+def _check_written(written: Sample, answers: Sequence[msg.AssistantMessage]) -> None:
+    """Check that answers of others are read as whole, with their texts, counts and broken inputs, where they are so."""
+    for given, found in zip(answers, written.answers, strict=False):
+        whole = [each.status is msg.MessageStatus.COMPLETED for each in (given, found)]
+        if found.error is not None and found.error.kind == v.ErrorKind.ADAPTER:
+            continue  # found by the frame that does it
+        require(whole[0] == whole[1], f"{written.name}: it is {str(found.status)!r}, expected {str(given.status)!r}")
+        ends = [each.finish_reason for each in (given, found)]
+        expected = (ends[0], v.FinishReason.TOOL_CALLS)  # the latter where the wire has no results
+        require(
+            ends[0] not in (v.FinishReason.STOP, v.FinishReason.LENGTH) or ends[1] in expected,
+            f"{written.name}: an answer with the finish reason {str(ends[0])!r} has {str(ends[1])!r}",
+        )
+        require(given.text in found.text, f"{written.name}: it has the text {found.text!r:.200}")
+        counts = [each.usage and (each.usage.input_tokens, each.usage.output_tokens) for each in (given, found)]
+        has_counts = written.decoder().usage_table is not None
+        require(
+            not has_counts or counts[0] in (None, counts[1]),
+            f"{written.name}: its usage has {counts[1]} tokens, expected {counts[0]}",
+        )
+        broken = [[each.raw_input for each in one.tool_calls if each.input is None] for one in (given, found)]
+        came = [text for frame in written.frames for text in strings(frame.document)]
+        are_texts = any(each.raw_input in came for each in found.tool_calls if each.input and each.raw_input)
+        require(
+            not are_texts or broken[0] == broken[1],
+            f"{written.name}: inputs other than objects are {broken[1]}, expected {broken[0]}",
+        )
 
 
 def _histories() -> Iterator[tuple[str, list[Event]]]:
@@ -127,7 +185,10 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
         ],
         "failed calls": [Call("look_up", {"city": "Bonn"}, error=error("tool", "no"), output="half")],
         "open calls": [Call("look_up", {"city": "Bonn"})],
-        "input that is not an object": [Call("look_up", "[1", error=error("invalid-input", "not JSON"))],
+        "input that is not an object": [
+            Call("look_up", "[1", error=error("invalid-input", "not JSON")),
+            Call("now", {"at": "home"}, output="7"),
+        ],
         "calls of the provider": [
             Call("web_search", {"q": "x"}, output="found", provider_executed=True, state=state, result_state=state)
         ],
@@ -162,6 +223,11 @@ def _histories() -> Iterator[tuple[str, list[Event]]]:
     yield "nothing but an answer", answer("hello")
     yield "odd text", [prompt("\x00\u2028\ud83d"), *answer("\ud83d\x00", reasoning="\u2028"), *prompt_events("u2")]
     yield "blanks around a prompt", [prompt("  see\n this:\n\n")]
+    yield "two answers in a row", [*prompt_events("u1"), *answer("the first"), *answer("the second", message_id="a2")]
+    again = [*prompt_events("u1"), *answer("the same"), prompt("prompt u1", message_id="u2")]
+    yield "the same twice", [*again, *answer("the same", message_id="a2"), *prompt_events("u3")]
+    yield "an answer that was cut short", answer("half", finish_reason=v.FinishReason.LENGTH)
+    yield "counts", answer("counted", usage=v.Usage(input_tokens=31, output_tokens=17))
     yield "nothing", []
 
 
@@ -244,7 +310,7 @@ def check_http_error(dialect: Dialect) -> None:
 
 def _check_codes(dialect: Dialect) -> None:
     """Read HTTP errors with codes that most wires have: a code is known with its meaning, or the status counts."""
-    for code, field in product(_USUAL_CODES, ("type", "code", "status")):
+    for code, field in product(USUAL_CODES, ("type", "code", "status")):
         error = dialect.http_error(500, {}, _json({"error": {field: code, "message": _SENTENCE}}))
         kinds = {kind for words, each in CODES.items() if re.search(words, code) for kind in each}
         expected = kinds | _KINDS[500]
@@ -253,12 +319,22 @@ def _check_codes(dialect: Dialect) -> None:
             f"{dialect.name}: the error of a body with the {field} {code!r} is of kind {str(error.kind)!r}, expected "
             f"{' or '.join(sorted(expected))}",
         )
+    for status, codes in _OF_STATUS.items():
+        for code, field in product((*codes, _TOMORROW), ("type", "code", "status")):
+            error = dialect.http_error(status, {}, _json({"error": {field: code, "message": _SENTENCE}}))
+            is_as_known = error.retryable is not True if code == _TOMORROW else error.kind in _KINDS[status]
+            require(
+                is_as_known or (code == _TOMORROW and status in _PASSING),
+                f"{dialect.name}: the error of status {status} with the {field} {code!r} is of kind "
+                f"{str(error.kind)!r} with retryable={error.retryable}, expected one of kind "
+                f"{' or '.join(sorted(_KINDS[status]))}",
+            )
 
 
 def _check_waits(dialect: Dialect) -> None:
     """Read HTTP errors that may pass: they may be tried again, after the time that a header names."""
     read = dialect.http_error
-    for status, headers in ((status, headers) for status in (408, 429, 503, 504, 529) for headers in _WAITS):
+    for status, headers in ((status, headers) for status in _PASSING for headers in _WAITS):
         where = f'{dialect.name}: http_error({status}, {json.dumps(headers)}, b"")'
         try:
             found = read(status, headers, b"")

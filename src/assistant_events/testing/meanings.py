@@ -21,7 +21,7 @@ _ENDS: Final = {
     FinishReason.PAUSE: "pause(?:_turn|d)?",
     FinishReason.TOOL_CALLS: "(?:tool|function)_?(?:use|calls?)",
 }
-"""By finish reason, words for it on most wires."""
+"""By finish reason, words for it on most wires, with `_` also for a hyphen."""
 
 _REASON: Final = re.compile("reason$", re.IGNORECASE)
 """End of the names of fields with the reason for an end."""
@@ -43,12 +43,22 @@ CODES: Final[Mapping[str, frozenset[ErrorKind]]] = {
         {ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.QUOTA}
     ),
     "authenticat|permission|api_?key|unauthori[sz]ed": frozenset({ErrorKind.AUTH}),
+    "(?:invalid|bad)_?(?:request|argument|parameter)": frozenset(
+        {ErrorKind.INVALID_REQUEST, ErrorKind.INVALID_INPUT, ErrorKind.AUTH, ErrorKind.NOT_FOUND}
+    ),
     "not_?found": frozenset({ErrorKind.NOT_FOUND}),
     "context_?length": frozenset({ErrorKind.CONTEXT_LENGTH}),
     "^time_?out": frozenset({ErrorKind.TIMEOUT, ErrorKind.NETWORK, ErrorKind.OVERLOADED}),
     "billing|payment|insufficient_?(?:quota|credit|balance|funds)": frozenset({ErrorKind.QUOTA}),
 }
 """By words in codes of errors, the kinds that they may have."""
+
+USUAL_CODES: Final = (
+    *("rate_limit_error", "rate_limit_exceeded", "overloaded_error", "authentication_error", "invalid_api_key"),
+    *("permission_error", "not_found_error", "model_not_found", "context_length_exceeded", "insufficient_quota"),
+    *("billing_error", "invalid_request_error", "invalid_request", "bad_request", "unauthorized", "overloaded"),
+)
+"""Codes of errors that several services send."""
 
 _OF_SENTENCES: Final = frozenset({ErrorKind.QUOTA, ErrorKind.CONTEXT_LENGTH})
 """Kinds that may be known by the sentence of an error whose code is that of another one."""
@@ -92,7 +102,7 @@ def check_ends(sample: Sample) -> None:
         )
         for expected, words in _ENDS.items():
             require(
-                re.fullmatch(words, word, re.IGNORECASE) is None or reason is expected,
+                not _means(words, word) or reason is expected,
                 f"{sample.name}: message {message.id!r} ended with {word!r} and has the finish reason {str(reason)!r}; "
                 f"expected {expected.value!r}",
             )
@@ -107,7 +117,7 @@ def check_reasons(sample: Sample) -> None:
     found = [(path, leaf) for frame in sample.frames for path, leaf in leaves(frame.document)]
     words = [leaf for path, leaf in found if path and _REASON.search(path[-1]) and _OF_OTHERS.isdisjoint(path)]
     length = _ENDS[FinishReason.LENGTH]
-    cut = [word for word in words if isinstance(word, str) and re.fullmatch(length, word, re.IGNORECASE)]
+    cut = [word for word in words if isinstance(word, str) and _means(length, word)]
     for message in sample.answers if len(sample.answers) == 1 else ():
         require(
             not cut or message.error is not None or message.finish_reason is not FinishReason.OTHER,
@@ -116,9 +126,13 @@ def check_reasons(sample: Sample) -> None:
         )
 
 
+def _means(words: str, word: str) -> bool:
+    return re.fullmatch(words, word.replace("-", "_"), re.IGNORECASE) is not None
+
+
 def may_end(word: str, reason: FinishReason | None) -> bool:
     """Return whether an answer that ended with a word of most wires may have this reason, or does not know it."""
-    meant = next((each for each, words in _ENDS.items() if re.fullmatch(words, word, re.IGNORECASE)), None)
+    meant = next((each for each, words in _ENDS.items() if _means(words, word)), None)
     return meant is None or reason in (meant, None, FinishReason.OTHER)
 
 
@@ -126,10 +140,11 @@ def check_errors(sample: Sample) -> None:
     """Check that the error of an answer has a kind that fits its code, and may be tried again if that kind passes."""
     for message in sample.answers:
         if message.error is not None:
-            _check_error(sample, message.error)
+            check_error(sample, message.error)
 
 
-def _check_error(sample: Sample, error: ErrorInfo) -> None:
+def check_error(sample: Sample, error: ErrorInfo) -> None:
+    """Check that an error has a kind that fits its code, and may be tried again if that kind passes."""
     where = f"{sample.name}: the error of kind {str(error.kind)!r} with the code {error.code!r}"
     require(
         error.kind not in _TRANSIENT or error.retryable is True,

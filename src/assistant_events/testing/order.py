@@ -57,18 +57,17 @@ def check_order_of_parts(
             continue
         sent = encode(msg.Transcript(messages=(whole,)), body, mode="full", provider=provider)
         dropped = {drop.part for drop in sent.drops}
-        for at, (one, other) in enumerate(pairwise(whole.parts)):
-            if (
-                not dropped.isdisjoint((None, at, at + 1))
-                or not (_is_plain(one) and _is_plain(other))
-                or one.type == other.type
-            ):
+        plain = [at for at, part in enumerate(whole.parts) if _is_plain(part)]
+        for at, behind in pairwise(plain):
+            one, other = whole.parts[at], whole.parts[behind]
+            if not dropped.isdisjoint((None, at, behind)) or one.type == other.type:
                 continue
-            swapped = attrs.evolve(whole, parts=[*whole.parts[:at], other, one, *whole.parts[at + 2 :]])
+            between = whole.parts[at + 1 : behind]
+            swapped = attrs.evolve(whole, parts=[*whole.parts[:at], other, *between, one, *whole.parts[behind + 1 :]])
             has_order = (
                 encode(msg.Transcript(messages=(swapped,)), body, mode="full", provider=provider).body != sent.body
             )
-            where = f"{sample.name}: parts {at} and {at + 1} of {message.id!r}, {one.type} and {other.type},"
+            where = f"{sample.name}: parts {at} and {behind} of {message.id!r}, {one.type} and {other.type},"
             require(
                 has_order or write is None or _written(write, swapped) == _written(write, whole),
                 f"{where} may change places and make the same request, although they make another document",

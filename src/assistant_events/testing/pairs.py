@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 from assistant_events import messages as msg
 from assistant_events.history import has_result
 from assistant_events.testing.conservation import is_failure
 from assistant_events.testing.exactness import documents_of, number_of_item, texts_of_output
-from assistant_events.testing.round_trips import emitted, ids_in
+from assistant_events.testing.round_trips import app_body, check_encoder, ids_in
 from assistant_events.testing.sample import (
     Place,
     Sample,
@@ -24,6 +24,7 @@ from assistant_events.testing.sample import (
     strings,
 )
 from assistant_events.testing.variations import with_long_state
+from assistant_events.testing.written import check_emitter, check_resource, emitted
 from assistant_events.values import thaw
 
 _SHORT: Final = 6
@@ -31,6 +32,8 @@ _SHORT: Final = 6
 
 _OF_RESULTS: Final = re.compile("result|output|response", re.IGNORECASE)
 """Words in the types of results of calls, or in the names of fields with one, on most wires."""
+
+_TEXTS: Final = (msg.TextPart, msg.ReasoningPart)
 
 _OPAQUE: Final = 16
 """Length from which on a string of state is looked for."""
@@ -100,12 +103,16 @@ def check_same_ids(sample: Sample) -> None:
             f"{sample.name}: with the id {first!r} for two calls the calls are {found!r:.200}, "
             f"expected {expected!r:.200}",
         )
+        check_encoder(sample.rewritten(frames))
+        check_emitter(sample.rewritten(frames))
 
 
 def check_written_state(sample: Sample) -> None:
     """Write the answer with the emitter and read it: each string and key of state is in its own part again."""
     make, sample = sample.dialect.emitter, with_long_state(sample)
     parts = parts_of(sample.transcript)
+    if not any(isinstance(part, msg.OpaquePart) for part in parts.values()):  # a document may have no place for one
+        check_resource(sample)
     states = _own_states(parts)
     if make is None or not any(part.state for part in parts.values()):
         return
@@ -180,6 +187,45 @@ def check_own_results(sample: Sample) -> None:
                     )
 
 
+def check_own_pieces(sample: Sample) -> None:
+    """Compare pieces of inputs with the ids beside them: each is in the call with its id."""
+    calls = {str(call.state.get("id", call.call_id)): call for each in sample.answers for call in each.tool_calls}
+    for frame in sample.frames if len(calls) > 1 else ():
+        for _, fields in objects(frame.document):
+            texts = [text for text in strings(fields) if len(text) >= _SHORT and text not in calls]
+            for ident, text in product(calls.keys() & {*ids_in(fields)}, texts):
+                holders = [each for each, call in calls.items() if text in call.raw_input]
+                require(
+                    not holders or ident in holders,
+                    f"{sample.name}: {text!r:.60} of the frame at byte {frame.start} is beside the id {ident!r}, and "
+                    "in the input of another call",
+                )
+
+
+def check_written_ids(sample: Sample) -> None:
+    """Write the answer with the emitter: texts that have ids of their own beside them have so again."""
+    make = sample.dialect.emitter
+    if make is None:
+        return
+    body = emitted(make(), sample.events, sample.name)
+    read = Sample(sample.dialect, sample.name, body, request=sample.request)
+    ids, again = (_ids_beside(each) for each in (sample, read))
+    for one, other in combinations(ids.keys() & again.keys(), 2):
+        same = again[one] & again[other]
+        require(
+            not ids[one].isdisjoint(ids[other]) or not same,
+            f"{sample.name}: in the emitter's stream {named([one, other])} have the same id {sorted(same)}",
+        )
+
+
+def check_served_model(sample: Sample) -> None:
+    """Ask another model than the one that has answered: the emitter's stream and the document have the latter."""
+    name = f"{sample.name}, asked of another model"
+    asked = Sample(sample.dialect, name, sample.body, request=app_body(sample))
+    check_emitter(asked)
+    check_resource(asked)
+
+
 def check_answered(sample: Sample) -> None:
     """Look for results of calls of the provider by their ids: the call has one, and has failed if it shows that."""
     calls = {
@@ -195,7 +241,7 @@ def check_answered(sample: Sample) -> None:
             break  # what comes behind the end is not read
         decoder.feed(sample.body[frame.start : frame.end])
         for path, found in objects(frame.document):
-            kind = str(found.get("type", path[-1])) if path else ""
+            kind = str(found.get("type", "".join(path[-1:])))
             for ident in ids_in(found) if _OF_RESULTS.search(kind) else ():
                 results.setdefault(ident, found)  # of several the first counts
     for ident, call in calls.items():
@@ -263,6 +309,19 @@ def _has(text: str, token: str) -> bool:
     return token == text or (len(token) >= _SHORT and token in text)
 
 
+def _ids_beside(sample: Sample) -> dict[Place, set[str]]:
+    """Return the ids in frames with a text of exactly one part, by that part."""
+    tokens = {place: each.text for place, each in parts_of(sample.transcript).items() if isinstance(each, _TEXTS)}
+    found: dict[Place, set[str]] = {}
+    for frame in sample.frames:
+        texts = [text for text in strings(frame.document) if len(text) >= _SHORT]
+        places = [place for place, token in tokens.items() if any(text in token for text in texts)]
+        ids = {ident for _, fields in objects(frame.document) for ident in ids_in(fields)}
+        if len(places) == 1 and ids:
+            found.setdefault(places[0], set()).update(ids)
+    return found
+
+
 def _outputs(call: msg.ToolPart) -> list[str]:
     return [text for text in texts_of_output(call) if len(text) >= _SHORT]
 
@@ -270,6 +329,9 @@ def _outputs(call: msg.ToolPart) -> list[str]:
 CHECKS: Final[tuple[Callable[[Sample], None], ...]] = (
     check_answered,
     check_own_results,
+    check_own_pieces,
+    check_served_model,
+    check_written_ids,
     check_state_beside,
     check_written_state,
     check_written_numbers,

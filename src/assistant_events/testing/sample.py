@@ -163,7 +163,7 @@ class Sample:
             for frame in self.frames
         ]
 
-    def changed(self, changes: Mapping[int, Mapping[str, str]]) -> Sample:
+    def changed(self, changes: Mapping[int, Mapping[str, str | None]]) -> Sample:
         """Return the stream with other strings in some frames, given by the numbers of these."""
         frames = self.payloads
         for at, words in changes.items():
@@ -257,7 +257,7 @@ def strings(value: object) -> list[str]:
     return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
 
 
-def replaced(value: Any, text: str, other: str) -> Any:
+def replaced(value: Any, text: str | None, other: str | None) -> Any:
     """Return JSON with *other* in place of each string that is *text*."""
     # Any: plain JSON.
     if isinstance(value, dict):

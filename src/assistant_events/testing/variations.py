@@ -18,11 +18,12 @@ from assistant_events.adapters.tables import names
 from assistant_events.converters import dumps
 from assistant_events.events import Event
 from assistant_events.reducer import fold
-from assistant_events.testing.conservation import OF_TOOLS, opaque_places
-from assistant_events.testing.meanings import may_end
-from assistant_events.testing.round_trips import check_emitter, check_encoder
+from assistant_events.testing.conservation import COUNTS, OF_TOOLS, opaque_places
+from assistant_events.testing.meanings import USUAL_CODES, check_error, may_end
+from assistant_events.testing.round_trips import check_encoder
 from assistant_events.testing.sample import (
     CUT,
+    MESSAGE_ID,
     Path,
     Place,
     Sample,
@@ -36,13 +37,26 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.values import ErrorKind, FinishReason, thaw
+from assistant_events.testing.written import check_emitter, check_resource, emitted
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, thaw
 
 _SHORT: Final = 3
 """Shorter strings of state occur in others by chance."""
 
-_TOMORROW: Final = "x_check"
+_LONGEST: Final = 1 << 14
+"""Bytes of a stream that is fed byte by byte."""
+
+_SSE: Final = b"\n\n"
+"""What is between frames of server-sent events."""
+
+_TOMORROW: Final = "x_Check"
 """A word that no wire has."""
+
+_STOPS: Final = ("stop", "STOP", "end_turn", "stop_sequence")
+"""Words for a stop on many wires."""
+
+_COUNTS: Final = (0, (1 << 53) + 1)
+"""Counts that are easily lost: one that is false, and one that no float has."""
 
 _ENDS: Final = ("max_tokens", "MAX_TOKENS", "length", "content_filter", "SAFETY", "refusal")
 """Words that many wires have for an end before all of an answer has come."""
@@ -57,7 +71,8 @@ _SEAL: Final = re.compile(r"[\w+/=-]+", re.ASCII)
 """A string of state that may be a seal, a signature or an id, and no JSON."""
 
 _LONG: Final = 20
-"""Length of a string of state that is looked for everywhere."""
+_LONG_SEAL: Final = 600
+"""Lengths of a string of state that is looked for everywhere, and of a seal, which services make long."""
 
 
 def check_parsed(sample: Sample) -> None:
@@ -133,11 +148,20 @@ def check_words(sample: Sample) -> None:
             f"{sample.name}: the adapter failed an answer that ended with the unknown word {_TOMORROW!r}, in place of "
             f"{word!r}; an unknown reason is `FinishReason.OTHER`",
         )
+        given = None if found is None else found.raw_finish_reason
+        require(
+            given == _TOMORROW or (given or "").lower() != _TOMORROW.lower(),
+            f"{sample.name}: an answer that ended with {_TOMORROW!r}, in place of {word!r}, has the word {given!r}",
+        )
         require(
             found is None or found.raw_finish_reason != _TOMORROW or found.finish_reason is not FinishReason.STOP,
             f"{sample.name}: an answer that ended with the unknown word {_TOMORROW!r}, in place of {word!r}, has "
             "stopped as if all of it had come; an unknown reason is `FinishReason.OTHER`",
         )
+        if found is not None and [part.type for part in found.parts] == [part.type for part in message.parts]:
+            check_emitter(sample.rewritten(frames))
+            check_resource(sample.rewritten(frames))
+        _check_stops(sample, at, word)
         for usual in _ENDS if message.finish_reason is FinishReason.STOP else ():
             frames = [(name, replaced(payload, word, usual)) for name, payload in sample.payloads]
             for each in sample.rewritten(frames).answers[at : at + 1]:
@@ -146,6 +170,110 @@ def check_words(sample: Sample) -> None:
                     f"{sample.name}: an answer that ended with {usual!r}, in place of {word!r}, has the finish reason "
                     f"{str(each.finish_reason)!r}",
                 )
+
+
+def _check_stops(sample: Sample, at: int, word: str) -> None:
+    """Put null and words for a stop in place of the word for an end: neither null nor open calls are just a stop."""
+    ends = [fields for fields in _objects_of(sample) if word in fields.values()]
+    is_reason = any(key.lower().endswith("reason") for each in ends for key, leaf in each.items() if leaf == word)
+    is_reason = is_reason and not any(leaf is True for each in ends for leaf in each.values())  # a flag is an end, too
+    for usual in (*_STOPS, None)[: len(_STOPS) + is_reason]:
+        frames = [(name, replaced(payload, word, usual)) for name, payload in sample.payloads]
+        for each in sample.rewritten(frames).answers[at : at + 1]:
+            waits = any(not call.provider_executed and not call.settled for call in each.tool_calls)
+            require(
+                each.finish_reason is not FinishReason.STOP or not (waits or usual is None),
+                f"{sample.name}: an answer that ended with {usual!r}, in place of {word!r}, has just stopped"
+                + (", and calls of the app wait" if waits else ""),
+            )
+    read, write = sample.dialect.decode_resource, sample.dialect.emit_resource
+    if is_reason and read is not None and write is not None and len(sample.answers) == 1:
+        document = replaced(write(sample.answers[0]), word, None)
+        last = fold(read(document, MESSAGE_ID, request=sample.request)).last
+        require(
+            getattr(last, "finish_reason", None) is not FinishReason.STOP,
+            f"{sample.name}: a document with null in place of {word!r} is read as one that has just stopped",
+        )
+
+
+def check_counts(sample: Sample) -> None:
+    """Put 0, and a large number, in place of a count: it arrives as it is, and is written so."""
+    if len(sample.answers) != 1 or not sample.can_be_rewritten:
+        return
+    [message] = sample.answers
+    details = [] if message.usage is None else [*leaves(thaw(message.usage.details))]
+    for given in {leaf for _, leaf in details if isinstance(leaf, int | float)}:
+        keys = {path[-1] for path, leaf in details if leaf == given}
+        owners = [name for name in COUNTS if getattr(message.usage, name) == given]
+        for value in _COUNTS if given and owners else ():
+            frames = [(name, _with_count(payload, keys, given, value)) for name, payload in sample.payloads]
+            for each in sample.rewritten(frames).answers:
+                found = {name: getattr(each.usage, name, 0) for name in owners}
+                is_there = value in found.values() or not value  # one of zero may be derived from others
+                require(
+                    is_there and all(type(count) is int for count in found.values()),
+                    f"{sample.name}: with the count {value} in place of {given} the usage has {found}",
+                )
+            check_emitter(sample.rewritten(frames))
+            check_resource(sample.rewritten(frames))
+
+
+def check_written_cuts(sample: Sample) -> None:
+    """End the stream behind a frame of each shape, and write what came: the part that is open is read as it was."""
+    make, tried = sample.dialect.emitter, set[object]()
+    for frame in sample.frames[:-1] if make is not None else ():
+        if make is None or frame.shape in tried:
+            continue
+        tried.add(frame.shape)
+        name = f"{sample.name}, ended at byte {frame.end}"
+        short = Sample(sample.dialect, name, sample.body[: frame.end], request=sample.request)
+        found = [*parts_of(short.transcript).values()][-1:]
+        if [*filter(_is_cut, parts_of(short.transcript).values())] != found or not any(map(_piece, found)):
+            continue  # of several that are open each is written whole
+        read = Sample(sample.dialect, name, emitted(make(), short.events, name), request=sample.request)
+        again = [*parts_of(read.transcript).values()][-1:]
+        expected, written = ([(part.type, _is_cut(part), _piece(part)) for part in each] for each in (found, again))
+        require(written == expected, f"{name}, written by the emitter: the last part is {written}, expected {expected}")
+
+
+def check_codes(sample: Sample) -> None:
+    """Put a code of tomorrow in place of that of an error: it is kept, and not taken for one that passes."""
+    for message in sample.answers:
+        code = None if message.error is None else message.error.code
+        if message.error is None or message.error.status or not _has_code(sample, message.error):
+            continue  # known by its status, or a word for an end
+        frames = [(name, replaced(payload, code, _TOMORROW)) for name, payload in sample.payloads]
+        for each in sample.rewritten(frames).answers if code and frames != sample.payloads else ():
+            error = each.error
+            require(
+                error is None or error.code != _TOMORROW or error.retryable is not True,
+                f"{sample.name}: the error with the unknown code {_TOMORROW!r}, in place of {code!r}, can be retried",
+            )
+        for usual in USUAL_CODES:
+            frames = [(name, replaced(payload, code, usual)) for name, payload in sample.payloads]
+            for each in sample.rewritten(frames).answers:
+                if each.error is not None and each.error.code == usual and each.error.kind != ErrorKind.PROVIDER:
+                    check_error(sample, each.error)
+
+
+def check_lines(sample: Sample) -> None:
+    """Write server-sent events as others do, with a mark at the start, other line ends, comments, and more fields."""
+    if sample.decoder().framing.separator != _SSE:
+        return
+    lines = sample.body.replace(b"\r\n", b"\n")
+    ways = {
+        "a byte order mark": b"\xef\xbb\xbf" + sample.body,
+        "line ends of CR and LF": lines.replace(b"\n", b"\r\n"),
+        "comments": lines.replace(_SSE, _SSE + b": keep-alive\n\n"),
+        "the fields id and retry": lines.replace(b"\ndata:", b"\nid: 7\nretry: 10\ndata:"),
+    }
+    for way, body in ways.items():
+        for size in (len(body) or 1, *([1] if len(body) <= _LONGEST else [])):
+            pieces = [body[at : at + size] for at in range(0, len(body), size)]
+            require(
+                fold(sample.decode(pieces)) == sample.transcript,
+                f"{sample.name}: with {way}, in pieces of {size} bytes, it gives another transcript",
+            )
 
 
 def check_absent(sample: Sample) -> None:
@@ -219,7 +347,7 @@ def check_bare_state(sample: Sample) -> None:
     for place, part in parts_of(sample.transcript).items():
         if isinstance(part, msg.OpaquePart | msg.MediaPart):
             continue
-        own = [text for _, text in opaque_strings(part, _SHORT) if text in part.state.values()]
+        own = _own_strings(part)
         for text in own:
             frames = [(name, replaced(payload, text, _longer(text))) for name, payload in frames]
         states += [(place, _longer(text)) for text in own]
@@ -238,19 +366,37 @@ def check_bare_state(sample: Sample) -> None:
     check_cuts_of_state(changed)
     check_encoder(changed)
     check_emitter(changed)
+    check_resource(changed)
 
 
 def with_long_state(sample: Sample) -> Sample:
     """Return the stream with strings of state that are long enough to be looked for."""
     frames = sample.payloads
     for part in parts_of(sample.transcript).values():
-        own = [each for _, each in opaque_strings(part, _SHORT) if each in part.state.values()]
+        own = _own_strings(part)
         for text in filter(_SEAL.fullmatch, own):
             frames = [(name, replaced(payload, text, _longer(text))) for name, payload in frames]
     return sample if frames == sample.payloads or not sample.can_be_rewritten else sample.rewritten(frames)
 
 
 # -- inside
+
+
+def _own_strings(part: Any) -> list[str]:
+    """Return the strings of the state of a part, and the seals at any depth."""
+    # Any: parts have no base class.
+    found = [text for _, text in opaque_strings(part, _SHORT)]
+    deep = strings(thaw(part.state))
+    return [text for text in found if text in part.state.values() or (text in deep and text.endswith("="))]
+
+
+def _is_cut(part: msg.Part) -> bool:
+    status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
+    return status is msg.PartStatus.INCOMPLETE
+
+
+def _piece(part: msg.Part) -> str:
+    return part.raw_input if isinstance(part, msg.ToolPart) else getattr(part, "text", "")
 
 
 def _kept_of(events: Sequence[Event]) -> str:
@@ -293,6 +439,34 @@ def _with(document: Any, seen: _Seen, value: object, path: Path = ()) -> Any:
     if isinstance(document, list):
         return [_with(item, seen, value, path) for item in cast("list[object]", document)]
     return document
+
+
+def _with_count(value: Any, keys: Collection[str], given: float, other: int) -> Any:
+    """Return JSON with *other* in place of a count under one of its names."""
+    # Any: plain JSON.
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return {
+            key: other if key in keys and type(item) is int and item == given else _with_count(item, keys, given, other)
+            for key, item in fields.items()
+        }
+    if isinstance(value, list):
+        return [_with_count(item, keys, given, other) for item in cast("list[object]", value)]
+    return value
+
+
+def _has_code(sample: Sample, error: ErrorInfo) -> bool:
+    """Return whether an object has the code and the message of an error."""
+    return any(
+        error.message in fields.values()
+        and any(leaf == error.code and not key.lower().endswith("reason") for key, leaf in fields.items())
+        for fields in _objects_of(sample)
+    )
+
+
+def _objects_of(sample: Sample) -> Iterator[dict[str, object]]:
+    for frame in sample.frames:
+        yield from [fields for _, fields in objects(frame.document)]
 
 
 def _words(sample: Sample) -> Iterator[str]:
@@ -355,7 +529,8 @@ def _with_second(value: Any) -> Any:
 
 def _longer(text: str) -> str:
     """Return a string of state that is long enough to be looked for: of a seal, with all that base64 has."""
-    if len(text) >= _LONG and (text.endswith("=") or not _SEAL.fullmatch(text)):
+    size = _LONG_SEAL if text.endswith("=") else _LONG
+    if len(text) >= size and (text.endswith("=") or not _SEAL.fullmatch(text)):
         return text
-    longer = (text.rstrip("=") * _LONG)[:_LONG]
+    longer = (text.rstrip("=") * size)[:size]
     return longer[:-1] + "/+w==" if _SEAL.fullmatch(text) else longer
