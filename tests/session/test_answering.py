@@ -441,6 +441,19 @@ def test_state_that_was_refused_is_left_out(open_session, store, chained):
     assert {"refused_state": "invalid_encrypted_content"} == thaw(session.transcript["a2"].details)
 
 
+def test_hops_of_an_answer_without_state(open_session, store):
+    """
+    Only the first one has the refusal before it: its own state is good.
+    """
+    store.append("s1", ASKED_BEFORE)
+    session = open_session(store)
+    hops = [line(say="one"), line(hop="pause"), line(think=""), line(say="two"), line(stop="stop")]
+    list(each(session.respond(Refusing(REFUSED_STATE, hops), BODY, message_id="a1")))
+
+    assert {"refused_state": "invalid_encrypted_content"} == thaw(session.transcript["a1"].details)
+    assert ("two", {}) == (session.transcript["a1.2"].text, thaw(session.transcript["a1.2"].details))
+
+
 def test_an_answer_without_state_that_fails(open_session, store):
     """
     It, too, keeps why nothing before it has its state.

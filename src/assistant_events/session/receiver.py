@@ -145,10 +145,11 @@ class StreamReceiver:
                     message_id=start.message_id, reason=reason, origin=start.origin, run=start.run, state=start.state
                 )
                 events = [restarted, *events[1:]]
-        if self._refused:
-            for place, event in enumerate(events):
-                if isinstance(event, ev.StepEnded | ev.StepFailed):
-                    events[place] = attrs.evolve(event, details={**event.details, MARK: self._refused})
+        for place, event in enumerate(events) if self._refused else ():
+            if isinstance(event, ev.StepEnded | ev.StepFailed):
+                events[place] = attrs.evolve(event, details={**event.details, MARK: self._refused})
+                self._refused = ""  # the state of this hop is sent with the next one
+                break
         if self.pending or events.__class__ is not EventList:
             self.pending += events
         else:
