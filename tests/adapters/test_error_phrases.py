@@ -810,7 +810,7 @@ TYPES = {
 @pytest.mark.parametrize("kind", TYPES)
 def test_the_type_of_an_error_of_openrouter(dialect, kind):
     """
-    It is stable in all of its APIs, beside the code of whoever has answered (openrouter 1.3, apierrortype.py).
+    It is stable in all of its APIs, beside the code of the provider that answered (openrouter 1.3, apierrortype.py).
     """
     status, *expected = TYPES[kind]
     sent = {"code": status, "message": "Provider returned error", "metadata": {"error_type": kind}}

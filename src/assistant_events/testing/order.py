@@ -58,6 +58,8 @@ def check_order_of_parts(
         sent = encode(msg.Transcript(messages=(whole,)), body, mode="full", provider=provider)
         dropped = {drop.part for drop in sent.drops}
         plain = [at for at, part in enumerate(whole.parts) if _is_plain(part)]
+        ids = [_id_of(call) for call in whole.tool_calls]
+        have_places = len(ids) == len({*ids})
         for at, behind in pairwise(plain):
             one, other = whole.parts[at], whole.parts[behind]
             if not dropped.isdisjoint((None, at, behind)) or one.type == other.type:
@@ -73,7 +75,7 @@ def check_order_of_parts(
                 f"{where} may change places and make the same request, although they make another document",
             )
             texts = strings(sent.body)
-            places = [_place_of(part, texts) for part in (one, other)] if has_order else []
+            places = [_place_of(part, texts) for part in (one, other)] if has_order and have_places else []
             known = [place for place in places if place is not None]
             require(len(known) < 2 or known == sorted(known), f"{where} are in the request the other way around")
 
@@ -123,8 +125,12 @@ def _is_plain(part: msg.Part) -> bool:
     return isinstance(part, (msg.TextPart, msg.ReasoningPart)) and bool(part.text.strip())
 
 
+def _id_of(call: msg.ToolPart) -> object:
+    return call.state.get("id", call.call_id)
+
+
 def _place_of(part: msg.Part, texts: Sequence[str]) -> int | None:
     """Return the number of the first string with the text of a part or the id of a call; `None` for none or several."""
-    named = part.state.get("id", part.call_id) if isinstance(part, msg.ToolPart) else getattr(part, "text", "")
+    named = _id_of(part) if isinstance(part, msg.ToolPart) else getattr(part, "text", "")
     found = [at for at, text in enumerate(texts) if text == named]
     return found[0] if len(found) == 1 or (found and isinstance(part, msg.ToolPart)) else None

@@ -387,7 +387,11 @@ def _own_strings(part: Any) -> list[str]:
     # Any: parts have no base class.
     found = [text for _, text in opaque_strings(part, _SHORT)]
     deep = strings(thaw(part.state))
-    return [text for text in found if text in part.state.values() or (text in deep and text.endswith("="))]
+    return [
+        text
+        for text in found
+        if text in part.state.values() or (text in deep and text.endswith("=") and _SEAL.fullmatch(text))
+    ]
 
 
 def _is_cut(part: msg.Part) -> bool:
