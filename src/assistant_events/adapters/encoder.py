@@ -414,12 +414,11 @@ class EncoderBase(ABC):
         return next((reason for found, reason in obstacles if found), None)
 
     def _is_hop(self, message: msg.Message) -> bool:
-        return (
-            isinstance(message, msg.AssistantMessage)
-            and _is_completed(message)
-            and message.finish_reason is v.FinishReason.PAUSE
-            and self.is_own(message)
-        )
+        if not (isinstance(message, msg.AssistantMessage) and _is_completed(message) and self.is_own(message)):
+            return False
+        has_token = not message.state.keys().isdisjoint(self.conversation_fields)  # a higher limit continues it
+        is_spent = message.finish_reason is v.FinishReason.LENGTH and has_token
+        return is_spent or message.finish_reason is v.FinishReason.PAUSE
 
     def _first_hop(self, at: int) -> int:
         """Return the place of the first message of the answer whose last hop is at *at*."""

@@ -930,12 +930,13 @@ def test_facts_of_the_end():
         (END, None),
         (ended("CONTINUATION"), "dG9rZW4="),
         (ended("CONTINUATION", continuationToken="bGFzdA=="), "bGFzdA=="),
+        (ended("MAX_TOKENS", continuationToken="bGFzdA=="), "bGFzdA=="),
     ],
-    ids=["stop", "pause", "pause with a token"],
+    ids=["stop", "pause", "pause with a token", "limit with a token"],
 )
 def test_a_checkpoint(end, token):
     """
-    The token of a chunk on the way counts only where the answer is paused; google-genai 3.4 takes it so, too.
+    The token of a chunk on the way counts only where the answer may be continued; google-genai 3.4 takes it so, too.
     """
     read = message(stream(C(T("a"), continuationToken="dG9rZW4="), C(T("b")), end))
 

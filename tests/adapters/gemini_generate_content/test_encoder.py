@@ -709,6 +709,18 @@ def test_a_pause_without_a_token():
     assert ([ASKED, model(T("half"))], []) == encoded(USER, paused)
 
 
+def test_a_limit_with_a_token():
+    """
+    An answer of Gemini 4 that has spent its limit is continued by a higher one (OpenRouter: "long decode").
+    """
+    spent = message(stream(C(T("half")), ended("MAX_TOKENS", continuationToken="dG9rZW4=")))
+    body = {"model": MODEL, "generationConfig": {"maxOutputTokens": 131072}}
+
+    assert {**body, "contents": [ASKED], "continuationToken": "dG9rZW4="} == DIALECT.encoder([USER, spent], body).body
+    assert ([ASKED, model(T("half"))], []) == encoded(USER, message(stream(C(T("half")), ended("MAX_TOKENS"))))
+    assert ([ASKED, model(T("half")), ASKED], []) == encoded(USER, spent, attrs.evolve(USER, id="u2"))
+
+
 def test_a_token_that_came_back():
     """
     The same request would only be the same again (google-genai 3.4 stops there): the answers are sent.

@@ -166,7 +166,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             is_followed = item < self._last_item and not arguments.goes_on
             self._end_call(address, complete=is_followed or self._reason == "STOP")
         self._is_finished = True
-        if self._reason != "CONTINUATION":
+        if self._reason not in ("CONTINUATION", "MAX_TOKENS"):
             self.step_state.pop("continuationToken", None)  # of a checkpoint, which is void with any other end
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
