@@ -150,10 +150,10 @@ def begins_item(known: Fields, piece: Fields, texts: Collection[str]) -> bool:
     """
     Return whether a piece with the key of a *known* item is of another one.
 
-    It has another id, or other `data`, which is whole where items have no index; or the known one has its signature,
-    which ends it, and the piece has a text or another one.
+    It has another id, other `arguments` of a tool that OpenRouter has run, or other `data`, which is whole where items
+    have no index; or the known one has its signature, which ends it, and the piece has a text or another one.
     """
-    whole = ("id",) if integer(piece, "index") is not None else ("id", "data")
+    whole = ["id", "tool_call_id", "arguments", *(["data"] if integer(piece, "index") is None else [])]
     if any(string(known, name) and string(piece, name) not in (None, "", string(known, name)) for name in whole):
         return True
     signature = string(known, "signature")

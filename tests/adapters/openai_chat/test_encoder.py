@@ -1088,6 +1088,20 @@ def test_a_detail_in_two_pieces_around_a_text():
     assert [{**head, "text": "ab", **SIGNED}] == found["reasoning_details"]
 
 
+@pytest.mark.parametrize("ids", [[{}, {}], [{"index": 0}] * 2, [{"tool_call_id": "a"}, {"tool_call_id": "b"}]])
+@pytest.mark.parametrize("in_one", [True, False])
+def test_tools_that_openrouter_has_run(ids, in_one):
+    """
+    Each record of one comes whole, so two of them are two, also without the ids that they may have.
+    """
+    head = {"type": "reasoning.server_tool_call", "tool_name": "openrouter:fusion", "result": "found"}
+    details = [{**head, "arguments": json.dumps({"query": at}), **ident} for at, ident in enumerate(ids)]
+    pieces = [D(reasoning_details=details)] if in_one else [D(reasoning_details=[each]) for each in details]
+    [found], _ = sent(answer(*pieces, T("Yes.")), "openrouter")
+
+    assert details == found["reasoning_details"]
+
+
 def test_a_detail_of_no_known_type():
     """
     One whose type is not a string has its text where most have it.
