@@ -100,6 +100,8 @@ class OpenItem:
 
     def learn(self, fields: Fields, left_out: Collection[str] = ()) -> None:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
+        if "async_" in fields:  # of a dump of the official client without its aliases
+            fields = {**others(fields, ("async_",)), "async": fields["async_"]}
         known = self.fields.items()
         longer = [key for key, value in known if is_array(value) and len(value) > len(array(fields, key))]
         self.fields |= others(fields, left_out, longer) if longer else others(fields, left_out)

@@ -1177,6 +1177,24 @@ class TestCalls:
         assert "cntr_1" == found[1].state["container_id"]
         assert {True} == {each.provider_executed for each in found}
 
+    def test_a_hosted_tool_that_was_cut_behind_its_result(self):
+        """
+        A search whose item is incomplete has run where it has results, which are kept and sent back.
+        """
+        item = {"id": "fs_1", "type": "file_search_call", "queries": ["q"], "results": [{"text": "hit"}]}
+        found = message(stream(hosted(0, **item, status="incomplete"), end=incomplete("max_output_tokens")))
+
+        assert [(JsonContent([{"text": "hit"}]),)] == [each.output for each in found.tool_calls]
+        assert [{**item, "status": "incomplete"}] == encoded(found)[0]
+
+    def test_a_dump_of_a_call_without_aliases(self):
+        """
+        What is `async` on the wire is `async_` in such a dump, and is sent back as `async`.
+        """
+        [item] = encoded(message(stream(call(0, "{}", async_=True))))[0][:1]
+
+        assert (True, False) == (item.get("async"), "async_" in item)
+
     @pytest.mark.parametrize("name", [None, ""])
     def test_a_hosted_tool_without_a_name(self, name):
         """
@@ -1436,6 +1454,8 @@ class TestFrames:
             frame("image_generation_call.partial_image", output_index=0, partial_image_b64="AAAA"),
             frame("compaction.compacting", output_index=0),
             frame("mcp_list_tools.in_progress", output_index=0),
+            frame("image_process_call.progressing", output_index=0),  # this and the next are of Volcengine
+            frame("knowledge_search_call.searching", output_index=0),
         ]
 
         assert message(stream(text(0, "Hi"))) == message(stream(*quiet, text(0, "Hi")))

@@ -191,7 +191,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         item.complete()
         opened = self.recorder.open_of(item)
         given = words.TOOLS[item.kind].input_in(item.fields, None if opened is None else opened.buffer.value())
-        is_cut = is_cut and item.answer is None  # one that has a result was run
+        is_cut = is_cut and not (item.answer or item.fields.get(words.TOOLS[item.kind].output))  # else it was run
         self.recorder.end_tool_input(None, _final_state(item), given, complete=not is_cut, key=item)
         is_hosted, error = words.is_hosted(item.kind, item.fields), tool_error(item.fields)
         if item.answer is not None or (is_hosted and is_done and not is_cut and (error or not item.awaits)):
