@@ -43,6 +43,9 @@ _MARKED: Final = "reasoning_encrypted"
 _MARK: Final = "__ENCRYPTED_REASONING__"
 """What Venice has in front of the copy. It reads all behind it as the copy, so this is the end of a thought."""
 
+_OF_THOUGHTS: Final = "reasoning_logprobs"
+"""The field with the log probabilities of a thought, of Cerebras."""
+
 GATEWAY_STATE: Final = (_STATE, _SEAL, _MARKED, _BESIDE)
 """Fields of a message that gateways and other servers want back."""
 
@@ -84,6 +87,21 @@ def image_in(item: Fields) -> MediaContent | None:
     return MediaContent(media_type=media_type, data=data, uri=None if data else url)
 
 
+def learn_logprobs(details: dict[str, Any], choice: Fields) -> bool:
+    """
+    Add the log probabilities of a choice to *details*, and return whether it has any.
+
+    Chunks of Together have the number of one token, and its documents an array of them; Cerebras has those of a thought
+    in a field of their own, which stays in the choice.
+    """
+    given, thought = choice.get("logprobs"), mapping(choice, _OF_THOUGHTS)
+    found = {"token_logprobs": [given]} if isinstance(given, (int, float)) else mapping(choice, "logprobs")
+    extend_arrays(details, "logprobs", found)
+    if thought:
+        extend_arrays(details.setdefault("choice", {}), _OF_THOUGHTS, thought)
+    return bool(found or thought)
+
+
 def with_returned(message: Fields, returned: Fields, *, mark: bool = False) -> dict[str, Any]:
     """
     Return a message with what its server wants back.
@@ -122,4 +140,4 @@ def _read_marked(delta: Fields) -> tuple[str, str]:
     return thought, text[len(thought) :]
 
 
-__all__ = ["GATEWAY_STATE", "image_in", "learn_returned", "text_in", "usual_delta", "with_returned"]
+__all__ = ["GATEWAY_STATE", "image_in", "learn_logprobs", "learn_returned", "text_in", "usual_delta", "with_returned"]

@@ -1144,6 +1144,22 @@ def test_reasoning_in_several_fields_at_once():
     assert [("reasoning", "So", FIELD), YES] == parts(body)
 
 
+def test_log_probabilities_of_other_servers():
+    """
+    Together has one number in a chunk, and Cerebras those of a thought beside the others: all are kept.
+    """
+    given = [{"content": [{"token": each, "logprob": -1.0}]} for each in "ab"]
+    chunks = [D(reasoning=each, choice={"reasoning_logprobs": one}) for each, one in zip("ab", given, strict=True)]
+    chunks += [D(content=each, choice={"logprobs": -0.5}) for each in "xyz"]
+    found = message(answer(*chunks, F()))
+
+    assert {"token_logprobs": [-0.5] * 3} == thaw(found.details["logprobs"])
+    assert {"reasoning_logprobs": {"content": given[0]["content"] + given[1]["content"]}} == thaw(
+        found.details["choice"]
+    )
+    assert ("ab", "xyz") == (found.reasoning, found.text)
+
+
 @pytest.mark.parametrize("fast", [True, False])
 def test_reasoning_that_differs_from_its_details(fast):
     """

@@ -16,13 +16,12 @@ from typing import Any, ClassVar, Final
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import error_of, is_cut
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
-from assistant_events.adapters.gateway_deltas import image_in, learn_returned, text_in, usual_delta
+from assistant_events.adapters.gateway_deltas import image_in, learn_logprobs, learn_returned, text_in, usual_delta
 from assistant_events.adapters.items import piece_key
 from assistant_events.adapters.json_fields import (
     Fields,
     array,
     base64_bytes,
-    extend_arrays,
     filled,
     integer,
     learn_arrays,
@@ -161,9 +160,8 @@ class OpenAIChatDecoder(DecoderBase):
         if more := others(delta, _MESSAGE):  # arrays as the official client adds deltas
             self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
         self.note_usage(mapping(choice, "usage"))
-        logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
+        logprobs, reason = learn_logprobs(self.step_details, choice), string(choice, "finish_reason")
         reason = None if reason == "null" else reason  # as KoboldCpp and Xunfei's workflows write it
-        extend_arrays(self.step_details, "logprobs", logprobs)
         self._frame = event if delta is given and not (logprobs or reason) else None
         # MiniMax repeats the message behind its deltas. Proxies of Gemini have a reason to finish in each chunk.
         has_more = is_result or (not (self._is_document and self._is_streamed) and self._on_delta(delta))

@@ -67,7 +67,9 @@ PADDING: Final = names("obfuscation p")
 CHUNK: Final = names("id object created model choices usage error").union(LEVELS, PADDING)
 """Fields of a chunk that are read, or dropped. All others are details of the step, under their own names."""
 
-CHOICE: Final = names("index delta message finish_reason logprobs usage error text token_id token_ids")
+CHOICE: Final = names(
+    "index delta message finish_reason logprobs usage error text token_id token_ids reasoning_logprobs"
+)
 """The same of a choice: others are details under `choice`."""
 
 _SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
