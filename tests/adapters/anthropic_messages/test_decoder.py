@@ -973,6 +973,16 @@ def test_a_compaction_in_pieces(pieces):
     assert {"type": "compaction", "content": "Summed up", "encrypted_content": "Eq"} == thaw(part.state["block"])
 
 
+def test_a_compaction_that_begins_with_what_is_encrypted():
+    """
+    What is encrypted comes whole, in whatever order the fields of a delta are.
+    """
+    begun = B(0, "compaction", content="", encrypted_content="Eq")
+    [part] = message(answer(begun, D(0, "compaction_delta", encrypted_content="Eq", content="Sum"), X(0))).parts
+
+    assert {"type": "compaction", "content": "Sum", "encrypted_content": "Eq"} == thaw(part.state["block"])
+
+
 def test_a_citation_of_nothing():
     """
     It is not a source, and one that is not an object is kept raw.
