@@ -1456,6 +1456,7 @@ class TestFrames:
             frame("mcp_list_tools.in_progress", output_index=0),
             frame("image_process_call.progressing", output_index=0),  # this and the next are of Volcengine
             frame("knowledge_search_call.searching", output_index=0),
+            frame("x_search_call.completed", output_index=0),  # of xAI
         ]
 
         assert message(stream(text(0, "Hi"))) == message(stream(*quiet, text(0, "Hi")))
@@ -1465,7 +1466,8 @@ class TestFrames:
         """
         An event of tomorrow is noted.
         """
-        assert ["unknown-event"] == notes(stream(frame("zapped.delta", output_index=0), text(0, "Hi")))
+        unknown = [frame(name, output_index=0) for name in ("zapped.delta", "zapped_call.delta")]
+        assert ["unknown-event"] * 2 == notes(stream(unknown, text(0, "Hi")))
 
     def test_the_type_beside_the_document(self):
         """

@@ -285,10 +285,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         """Put a delta into a block that is kept raw: text to its text, in place of its fields, or beside them."""
         kind = string(delta, "type")
         if block.role == "opaque" and kind == f"{block.kind}_delta":  # its own, such as connector_text_delta
-            texts = {key for key in block.fields if string(block.fields, key) is not None} - {
-                "type",
-                "encrypted_content",
-            }
+            texts = {key for key, each in block.fields.items() if isinstance(each, str)} - {"type", "encrypted_content"}
             field = next((key for key in delta if key in texts or key == "content"), field)
         if (text := string(delta, field)) is not None and field in ("text", "thinking", "content", *block.fields):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)

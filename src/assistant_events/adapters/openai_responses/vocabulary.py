@@ -119,7 +119,7 @@ TEXT_EVENTS: Final = {
 
 WITHOUT_NEWS: Final = names(
     "mcp_list_tools compaction shell_call_command shell_call_output_content apply_patch_call_operation_diff keepalive "
-    "steer rate_limits codex output_item agent_tool_call image_process_call knowledge_search_call"
+    "steer rate_limits codex output_item"
 ).union(TOOLS)
 """First words of events of which the item, when it is done, has all."""
 
