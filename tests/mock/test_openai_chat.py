@@ -357,7 +357,11 @@ REFUSED = {
         "messages[2].tool_call_id",
     ),
     "a tool without a type": (body(tools=[{}]), "Missing required parameter: 'tools[0].type'.", "tools[0].type"),
-    "no tools": (body(tools=[]), "Invalid 'tools': empty array.", "tools"),
+    "a choice beside no tools": (
+        body(tools=[], tool_choice="required"),
+        "'tool_choice' is only allowed when 'tools' are specified.",
+        "tool_choice",
+    ),
     "a function without a name": (
         body(tools=[{"type": "function", "function": {}}]),
         "Missing required parameter: 'tools[0].function.name'.",
@@ -421,6 +425,8 @@ ACCEPTED = {
         {"role": "function", "name": "rain", "content": "sunny"},
     ),
     "unknown keys": body(speed="fast"),
+    "no tools, as Strands Agents sends them": body(tools=[], stream=True),
+    "a PDF of Mistral": body({"role": "user", "content": [{"type": "document_url", "document_url": "https://a.b/c"}]}),
 }  # fmt: skip
 
 

@@ -20,8 +20,9 @@ from assistant_events.values import read_json
 from assistant_events.values.json_values import json_type
 
 _ROLES: Final = ("system", "assistant", "user", "function", "tool", "developer")
-_CONTENT: Final = ("text", "image_url", "input_audio", "refusal", "audio", "file", "thinking", "reference")
-"""Types of items of content, those of Mistral's answers at the end."""
+_OF_MISTRAL: Final = ("document_url", "thinking", "reference")
+_CONTENT: Final = ("text", "image_url", "input_audio", "refusal", "audio", "file", *_OF_MISTRAL)
+"""Types of items of content."""
 
 _NO_RESULT: Final = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
@@ -35,7 +36,9 @@ _NO_CALL: Final = (
 
 def check_create(body: Body) -> None:
     """
-    Check a request as the service does.
+    Check a request as the service does. An empty list of tools is none: OpenAI takes it, others and Azure may not.
+
+    (Reports: local-inference-lab/vllm#193, earendil-works/pi#3649, evalstate/fast-agent#781.)
 
     Raises:
         ApiError: With status 400, for the first fault.
@@ -83,8 +86,6 @@ def _check_tools(body: Body) -> None:
     if body.get("tools") is not None and not is_array(body["tools"]):
         raise _wrong_type("tools", "an array of objects", body["tools"])
     tools = mappings(body, "tools")
-    if is_array(body.get("tools")) and not tools:
-        raise _empty("tools")
     for place, tool in enumerate(tools):
         if not tool.get("type"):
             raise _missing(f"tools[{place}].type")
