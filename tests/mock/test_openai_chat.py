@@ -120,6 +120,34 @@ def test_a_stream():
     assert "[DONE]" == done
 
 
+SH = {"id": "call_3", "type": "custom", "custom": {"name": "sh", "input": "ls -l"}}
+
+
+@pytest.mark.parametrize("model", ["mistral-large-latest", "grok-5", "gemini-3.6-flash"])
+def test_calls_in_one_piece(model):
+    """
+    Mistral, xAI and Google send each call whole; the clients of Mistral and xAI take no pieces, and failed.
+    """
+    rain = {**CALL, "function": {"name": "rain", "arguments": '{"at": 1}'}}
+    answer = {"message": {"content": "Hi", "tool_calls": [rain, SH, OTHER]}, "timing": {"delta_chars": 3}}
+    chunks = [chunk for chunk in streamed(anything(answer), model=model) if chunk != "[DONE]" and chunk["choices"]]
+    calls = [calls for chunk in chunks if (calls := chunk["choices"][0]["delta"].get("tool_calls"))]
+
+    assert [[{"index": at, **call}] for at, call in enumerate([rain, SH, OTHER])] == calls
+    assert "tool_calls" == chunks[-1]["choices"][0]["finish_reason"]
+
+
+@pytest.mark.parametrize("more", [{}, {"stream_options": {"include_usage": True}}])
+def test_the_usage_of_mistral(more):
+    """
+    It is in the chunk of the end, asked for or not: their clients got none, or failed at a chunk without a choice.
+    """
+    *chunks, last, _ = streamed(anything(), model="mistral-large-latest", **more)
+
+    assert ("stop", 3) == (last["choices"][0]["finish_reason"], last["usage"]["total_tokens"])
+    assert [1] * len(chunks) == [len(chunk["choices"]) for chunk in chunks]
+
+
 BESIDE_DETAILS = {
     "OpenRouter": ({"reasoning": "Hm"}, {"type": "reasoning.text", "text": "Hm", "signature": "c2ln", "index": 0}),
     "OpenRouter, a summary": ({"reasoning": "Hm"}, {"type": "reasoning.summary", "summary": "Hm", "index": 0}),

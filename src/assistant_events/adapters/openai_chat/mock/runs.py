@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Final, cast, final
 
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, flag, is_object, mapping, mappings, string
+from assistant_events.adapters.model_names import MISTRAL
 from assistant_events.adapters.openai_chat import OpenAIChatDecoder, OpenAIChatEmitter
 from assistant_events.adapters.openai_chat.mock.answers import Answer
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_TEXTS, DETAILS, REASONING
@@ -15,7 +18,12 @@ from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import Answer as AnyAnswer
 from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
-from assistant_events.values import thaw
+from assistant_events.values import read_json, thaw
+
+_WHOLE_CALLS: Final = re.compile("(?i)grok|gemini")
+"""Models whose servers send each call in one chunk, as Mistral does; its client and xAI's want the name in each."""
+
+_CALLS: Final = "tool_calls"
 
 _ERROR_CODES: Final = {"internal": "server_error"}
 """Codes of the provider by codes of this library."""
@@ -34,6 +42,23 @@ def wire_frame(chunk: Fields, name: str = "delta") -> WireFrame:
     return WireFrame(name, OpenAIChatDecoder.framing.frame(None, chunk))
 
 
+def _with_whole_calls(frames: Iterable[WireFrame]) -> Iterator[WireFrame]:
+    """Yield frames with each call in one of them, to which the pieces of its input are joined."""
+    held: list[dict[str, Any]] = []
+    for frame in frames:
+        [payload] = OpenAIChatDecoder.framing().feed(frame.data)
+        chunk: dict[str, Any] = read_json(payload)
+        calls = [call for choice in mappings(chunk, "choices") for call in mappings(mapping(choice, "delta"), _CALLS)]
+        for kind, key in (("function", "arguments"), ("custom", "input")):
+            if held and calls and mapping(calls[0], kind).keys() == {key}:
+                held[0]["choices"][0]["delta"][_CALLS][0][kind][key] += calls[0][kind][key]
+                break
+        else:
+            yield from map(wire_frame, held)
+            held = [chunk] if calls else []
+            yield from () if calls else (frame,)
+
+
 @final
 class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times. Its last frame is the usage, which a request may ask for."""
@@ -49,6 +74,18 @@ class Prepared(PreparedAnswer):
             "choices": [],
         }
         self.frames = (*self.frames, wire_frame(self.with_marks({**head, "usage": mark("usage")}), "usage"))
+
+    @cached_property
+    def frames_of_whole_calls(self) -> Sequence[WireFrame]:
+        """The frames with each call in one of them."""
+        return tuple(_with_whole_calls(self.frames))
+
+    @cached_property
+    def frames_of_mistral(self) -> Sequence[WireFrame]:
+        """Those frames with the usage in the chunk of the end: Mistral has no chunk without a choice."""
+        *frames, finish, _ = self.frames_of_whole_calls
+        add = changed_frame(wire_frame, lambda chunk: chunk.update(usage=mark("usage")))
+        return (*frames, finish._replace(data=add(finish.data)))
 
     def make_document(self) -> dict[str, Any]:
         """Return the completion."""
@@ -105,7 +142,12 @@ class Run(DocumentRun[Prepared]):
     done = _DONE
 
     def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
-        """Return the frames: without the usage if the request does not ask for it, nor the answer is OpenRouter's."""
+        """Return the frames: with the usage if the request asks for it, or the answer is Mistral's or OpenRouter's."""
+        model = string(body, "model") or ""
+        if MISTRAL.search(model):
+            return self.prepared.frames_of_mistral
+        if _WHOLE_CALLS.search(model):
+            frames = self.prepared.frames_of_whole_calls
         wants = flag(mapping(body, "stream_options"), "include_usage") or flag(mapping(body, "usage"), "include")
         return frames if wants or "provider" in cast("Answer", self.prepared.answer).more else frames[:-1]
 
