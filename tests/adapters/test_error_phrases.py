@@ -11,6 +11,16 @@ from assistant_events.adapters.error_phrases import PHRASES
 
 LIMITS = "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."
 
+OPENAI_WITHOUT_MONEY = (
+    "litellm.RateLimitError: OpenAIException - You exceeded your current quota, please check your plan and billing "
+    "details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes."
+)
+
+GEMINI_IN_A_MINUTE = (
+    "litellm.RateLimitError: GeminiException - You exceeded your current quota, please check your plan and billing "
+    "details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits."
+)
+
 SERVERS = {
     "Claude, the limit of a month": (
         ("anthropic-messages", 400, LIMITS, {"type": "invalid_request_error"}),
@@ -734,6 +744,224 @@ SERVERS = {
         ),
         ("content-filter", None),
     ),
+    "Ollama, a model for plans": (
+        (
+            "anthropic-messages",
+            403,
+            "this model requires a subscription, upgrade for access: https://ollama.com/upgrade",
+            {"type": "permission_error"},
+        ),
+        ("quota", None),
+    ),
+    "MiniMax, a model of another plan": (
+        (
+            "anthropic-messages",
+            500,
+            "your current token plan not support model, MiniMax-M2.7-highspeed (2061)",
+            {"type": "api_error"},
+        ),
+        ("quota", None),
+    ),
+    "MiniMax, a refused prompt without its number": (
+        ("anthropic-messages", 500, "input new_sensitive (1026)", {"type": "api_error"}),
+        ("content-filter", None),
+    ),
+    "new-api, no money of a user": (
+        ("anthropic-messages", 403, "用户额度不足, 剩余额度: $-0.000002 (request id: 1)", {"type": "new_api_error"}),
+        ("quota", None),
+    ),
+    "new-api, no money for a request": (
+        (
+            "anthropic-messages",
+            403,
+            "预扣费额度失败, 用户剩余额度: ¥0.230000, 需要预扣费额度: ¥0.290000",
+            {"type": "new_api_error"},
+        ),
+        ("quota", None),
+    ),
+    "new-api, no money of a key": (
+        (
+            "anthropic-messages",
+            403,
+            "token quota is not enough, token remain quota: $0.01, need quota: $0.02",
+            {"type": "new_api_error"},
+        ),
+        ("quota", None),
+    ),
+    "new-api, the code of a key": (
+        ("openai-chat", 403, "No.", {"type": "new_api_error", "code": "pre_consume_token_quota_failed"}),
+        ("quota", None),
+    ),
+    "new-api, a prompt that Gemini blocks": (
+        (
+            "openai-chat",
+            400,
+            "request blocked by Gemini API: PROHIBITED_CONTENT",
+            {"type": "prompt_blocked", "code": "prompt_blocked"},
+        ),
+        ("content-filter", None),
+    ),
+    "new-api, a prompt that xAI blocks": (
+        ("openai-chat", 403, "No.", {"type": "new_api_error", "code": "violation_fee.grok.csam"}),
+        ("content-filter", None),
+    ),
+    "LiteLLM, OpenAI without money": (
+        (
+            "openai-chat",
+            429,
+            OPENAI_WITHOUT_MONEY,
+            {"type": "throttling_error", "code": "429"},
+        ),
+        ("quota", None),
+    ),
+    "LiteLLM, a limit of OpenAI": (
+        (
+            "openai-chat",
+            400,
+            "litellm.BadRequestError: OpenAIException - Billing hard limit has been reached",
+            {"code": "400"},
+        ),
+        ("quota", None),
+    ),
+    "DashScope behind a gateway, a debt": (
+        (
+            "openai-chat",
+            400,
+            "Access denied, please make sure your account is in good standing.",
+            {"code": "invalid_request"},
+        ),
+        ("quota", None),
+    ),
+    "DashScope, a free tier": (
+        ("openai-chat", 403, "No.", {"code": "AllocationQuota.FreeTierOnly", "type": "AllocationQuota.FreeTierOnly"}),
+        ("quota", None),
+    ),
+    "DashScope behind a gateway, a free tier": (
+        ("openai-chat", 400, "The free tier of the model has been exhausted.", {"type": "invalid_request_error"}),
+        ("quota", None),
+    ),
+    "DashScope behind a gateway, a refused prompt": (
+        (
+            "openai-chat",
+            400,
+            "<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content.",
+            {"type": "invalid_request_error"},
+        ),
+        ("content-filter", None),
+    ),
+    "Volcengine, no plan": (
+        (
+            "openai-chat",
+            401,
+            "Your account does not have a valid coding plan subscription, or it has expired.",
+            {"type": "Unauthorized"},
+        ),
+        ("quota", None),
+    ),
+    "Kimi, a period that is used up": (
+        ("openai-chat", 403, "You've reached your usage limit for this period.", {"type": "access_terminated_error"}),
+        ("quota", None),
+    ),
+    "ModelScope, a day": (
+        ("openai-chat", 429, "You have exceeded today's quota for model Qwen/Qwen3-8B, please try again tomorrow.", {}),
+        ("quota", None),
+    ),
+    "Hugging Face behind a gateway": (
+        (
+            "openai-chat",
+            403,
+            "You have depleted your monthly included credits. Subscribe to PRO.",
+            {"type": "upstream_error"},
+        ),
+        ("quota", None),
+    ),
+    "LM Studio's cloud, a month": (("openai-chat", 429, "Monthly request limit exceeded.", {}), ("quota", None)),
+    "Pawan, a model of another plan": (
+        ("openai-chat", 403, "This model is not available on your current plan.", {}),
+        ("quota", None),
+    ),
+    "OpenRouter behind a gateway, few credits": (
+        ("openai-chat", 403, "This request requires more credits, or fewer max_tokens.", {"type": "upstream_error"}),
+        ("quota", None),
+    ),
+    "OpenRouter behind a gateway, no credits": (
+        (
+            "openai-chat",
+            403,
+            "Insufficient credits. Add more using https://openrouter.ai/settings/credits",
+            {"type": "upstream_error"},
+        ),
+        ("quota", None),
+    ),
+    "OpenRouter, a prompt that is moderated": (
+        (
+            "openai-chat",
+            403,
+            'openai/gpt-4o requires moderation on OpenAI. Your input was flagged for "violence".',
+            {"code": 403, "metadata": {"reasons": ["violence"]}},
+        ),
+        ("content-filter", None),
+    ),
+    "OpenRouter, no such model": (
+        ("openai-chat", 400, "foo/bar is not a valid model ID", {"code": 400}),
+        ("not-found", None),
+    ),
+    "OpenAI, a request about attacks": (
+        (
+            "openai-chat",
+            400,
+            "This content was flagged for possible cybersecurity risk.",
+            {"type": "invalid_request_error"},
+        ),
+        ("content-filter", None),
+    ),
+    "Kiro, a long prompt": (
+        (
+            "anthropic-messages",
+            400,
+            "Improperly formed request. (CONTENT_LENGTH_EXCEEDS_THRESHOLD)",
+            {"type": "invalid_request_error"},
+        ),
+        ("context-length", None),
+    ),
+    "a gateway, a long prompt": (
+        (
+            "openai-chat",
+            400,
+            "The prompt is over the maximum allowed number of input tokens.",
+            {"type": "invalid_request_error"},
+        ),
+        ("context-length", None),
+    ),
+    "Gemini on the wire of OpenAI, a wrong key": (
+        (
+            "openai-chat",
+            400,
+            "API key not valid. Please pass a valid API key.",
+            {"code": 400, "status": "INVALID_ARGUMENT"},
+        ),
+        ("auth", None),
+    ),
+    "Gemini on the wire of OpenAI, an old key": (
+        ("openai-chat", 400, "API key expired. Please renew the API key.", {"code": 400, "status": "INVALID_ARGUMENT"}),
+        ("auth", None),
+    ),
+    "DeepSeek, no such model": (
+        ("openai-chat", 400, "Model Not Exist", {"type": "invalid_request_error", "code": "invalid_request_error"}),
+        ("not-found", None),
+    ),
+    "SiliconFlow, no such model": (
+        ("openai-chat", 400, "Model does not exist. Please check it carefully.", {"code": 20012}),
+        ("not-found", None),
+    ),
+    "Mistral, no such model": (
+        ("openai-chat", 400, "Invalid model: x", {"type": "invalid_model", "code": "1500"}),
+        ("not-found", None),
+    ),
+    "Z.ai, too many requests at once, without a status of its own": (
+        ("openai-chat", 200, "Rate limit reached for requests", {"code": "1302"}),
+        ("rate-limit", True),
+    ),
 }
 
 SENTENCES = {
@@ -895,6 +1123,15 @@ HARMLESS = {
         )
         for name in ("requestsPerDay", "quota_exhausted", "insufficient_quota")
     },
+    "a limit of a minute of Gemini behind LiteLLM": (
+        (
+            "openai-chat",
+            429,
+            GEMINI_IN_A_MINUTE,
+            {"type": "throttling_error", "code": "429"},
+        ),
+        "rate-limit",
+    ),
     "a code of money behind that of a limit": (
         ("openai-chat", 429, 'Too many requests: {"code": "insufficient_quota"}', {}),
         "quota",

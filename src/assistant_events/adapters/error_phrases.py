@@ -61,6 +61,23 @@ _OTHERS: Final = _by_phrase(
             "account balance is insufficient",  # SiliconFlow and AIHubMix, as 403 (manual of AIHubMix)
             "not enough balance",  # Novita, as 403
             "limited to 1000 api calls / month",  # Cohere
+            "requires a subscription",  # Ollama's cloud, as 403 (ollama/ollama#15990)
+            "current token plan not support",  # MiniMax, as 500 (liliMozi/openhanako#452)
+            "额度不足",  # new-api, on the wire of Claude without its code (QuantumNous/new-api#6929), and the next two
+            "预扣费额度失败",  # (QuantumNous/new-api#6306)
+            "token quota is not enough",
+            "this error, read the docs: https://platform.openai.com",  # OpenAI behind LiteLLM; Gemini has another page
+            "billing hard limit",  # OpenAI (these from here on: LobeChat, errors/patterns.ts)
+            "sure your account is in good",  # DashScope: a debt
+            "free tier of the model has been exhausted",  # DashScope (APIParkLab/APIPark#394)
+            "valid coding plan subscription",  # Volcengine
+            "reached your usage limit",  # Kimi: a plan
+            "exceeded today's quota",  # ModelScope
+            "monthly included credits",  # Hugging Face behind new-api
+            "monthly request limit",  # LM Studio's cloud
+            "available on your current plan",  # Pawan
+            "requires more credits",  # OpenRouter behind gateways, and the next
+            "insufficient credits",
         ),
         ErrorKind.RATE_LIMIT: (
             "concurrent request limit",  # Kimi (Wei-Shaw/sub2api#6955)
@@ -79,6 +96,10 @@ _OTHERS: Final = _by_phrase(
             "content management policy",  # Azure behind gateways (Oaklight/argo-proxy#91, onyx-dot-app/onyx#10893)
             "contentpolicyviolationerror",  # LiteLLM, in front of any message (inspect_ai: _litellm_proxy_errors.py)
             "machine outputted is blocked",  # StepFun, as 451, also behind OpenRouter
+            "your input was flagged",  # OpenRouter, as 403 (its manual)
+            "new_sensitive (10",  # MiniMax, as 500 (LobeChat, errors/patterns.ts, and the next two)
+            "may contain inappropriate content",  # DashScope and SenseNova behind gateways
+            "flagged for possible cybersecurity risk",  # OpenAI
         ),
         ErrorKind.CONTEXT_LENGTH: (
             # More than the limit of a minute: a shorter one may succeed, and the same one never.
@@ -146,13 +167,22 @@ _LOOSE: Final = _by_phrase(
             "exceed max message tokens",  # Volcengine, as an invalid parameter (sipeed/picoclaw#183)
             "must be less than max_seq_len",  # SiliconFlow (chatboxai/chatbox#2060)
             "too many tokens: ",  # Cohere (Quansight/ragna#351, cohere-ai/sandbox-topically#4)
+            "maximum allowed number of input tokens",  # (LobeChat, errors/patterns.ts)
+            "content_length_exceeds_threshold",  # Kiro behind gateways (the same)
         ),
         ErrorKind.AUTH: (
             "organization has been disabled",  # Claude (anthropics/claude-code#19028)
             "credential is only authorized for use with",  # Claude (claude-code#24198)
+            "please pass a valid api key",  # Gemini on the wire of OpenAI, and the next (continuedev/continue#11336)
+            "please renew the api key",
         ),
         ErrorKind.OVERLOADED: ("capacity exceeded for this model",),  # Mistral (continuedev/continue#6185)
-        ErrorKind.NOT_FOUND: ("requested model is not supported",),  # Copilot (github/copilot-cli#639)
+        ErrorKind.NOT_FOUND: (
+            "requested model is not supported",  # Copilot (github/copilot-cli#639)
+            "model not exist",  # DeepSeek (deepwn/addi#13), DashScope
+            "model does not exist",  # SiliconFlow
+            "is not a valid model id",  # OpenRouter
+        ),
     }
 )
 
@@ -171,19 +201,24 @@ PHRASES: Final[Mapping[ErrorKind, Mapping[str, ErrorKind]]] = MappingProxyType(
 CODES: Final = by_word(
     {
         ErrorKind.QUOTA: "1113 1308 1310 1316"  # Z.ai: a balance, and plans (dirge-code/dirge#818, LionSR/TeXRA#9865)
+        " 1304 1309 1311"  # Z.ai: a day, and plans (docs.z.ai: api-code; so are its other numbers below)
         " insufficient_balance"  # sub2api, as 403 (Wei-Shaw/sub2api#890), Venice
         " insufficient_user_quota"  # new-api, as 403 (popjane/free_chatgpt_api#78)
+        " pre_consume_token_quota_failed"  # the same, of a key (QuantumNous/new-api: types/error.go, one-api)
         " budget_exceeded"  # LiteLLM, as 429 (BerriAI/litellm#36729)
         " accountquotaexceeded accountoverdueerror"  # Volcengine: a plan, as 429, and a balance, as 403 (its manual)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror"
         " arrearage"  # DashScope, as 400 (alibaba/spring-ai-alibaba#1146)
+        " allocationquota.freetieronly"  # DashScope, as 403 (666ghj/BettaFish#609)
         " payment_required"  # OpenRouter: the type of an error, here and below (openrouter 1.3, apierrortype.py)
         " 11201",  # Spark: a day; its other numbers below (langchain4j: SparkResponseErrorCode.java)
         # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
         ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota 10007 11202 11203"  # Spark
+        " 1302 1303 1305"  # Z.ai
         " rate_limit_exceeded",
         ErrorKind.CONTENT_FILTER: "sensitive_words_detected"  # new-api, as 500 (QuantumNous/new-api#6657)
+        " prompt_blocked violation_fee.grok.csam"  # the same, of Gemini and xAI (QuantumNous/new-api: types/error.go)
         " 1301"  # Z.ai (langchain4j/langchain4j#1079)
         # Volcengine, as 400 (its manual)
         " sensitivecontentdetected sensitivecontentdetected.severeviolation sensitivecontentdetected.violence"
@@ -199,9 +234,12 @@ CODES: Final = by_word(
         " context_length_exceeded token_limit_exceeded"
         " tokens_limit_reached",  # GitHub Models, as 413 (Aider-AI/aider#2296)
         ErrorKind.AUTH: "10015 10016 11200 11500"  # Spark
+        " 1110 1111 1112 1121"  # Z.ai: an account that is locked, as 429
         " authentication permission_denied",
         ErrorKind.NOT_FOUND: "model_not_found"  # new-api, as 503 (NanmiCoder/cc-haha#43)
         " modelerror"  # Zen, as 401 (leookun/cursor-byok#94)
+        " 1211"  # Z.ai
+        " invalid_model"  # Mistral, Perplexity, as 400
         " not_found",
     }
 )

@@ -36,11 +36,11 @@ ERRORS: Final = ErrorTable(
             " insufficient_system_resource",
             ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
             " misalignment_policy_violation bio_policy cyber_policy data_inspection_failed",
-            ErrorKind.PROVIDER: "server_error network_error",
+            ErrorKind.PROVIDER: "server_error network_error function_call_filter",
         }
     ),
     fields=("code", "type"),
-    retryable=frozenset({"server_error", "network_error"}),
+    retryable=frozenset({"server_error", "network_error", "function_call_filter"}),
     otherwise="server_error",
     retry_after=_reset_s,
 )

@@ -699,6 +699,12 @@ ERRORS = {
         "insufficient_system_resource",
         "insufficient_system_resource",
     ),
+    "a broken call of Gemini": (
+        stream(T("a"), F("function_call_filter: MALFORMED_FUNCTION_CALL")),
+        ErrorKind.PROVIDER,
+        "function_call_filter: MALFORMED_FUNCTION_CALL",
+        "function_call_filter",
+    ),
     "no reason to finish": (
         SAMPLES["without a reason to finish"],
         ErrorKind.INTERRUPTED,

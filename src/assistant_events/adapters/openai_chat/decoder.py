@@ -167,13 +167,13 @@ class OpenAIChatDecoder(DecoderBase):
         has_more = is_result or (not (self._is_document and self._is_streamed) and self._on_delta(delta))
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)
         self._is_early = self._finish_reason is not None and (has_more or self._is_early)
-        error = error_of(choice) if "error" in choice else {}
-        if error or reason in words.FAILURES:
+        error, word = error_of(choice) if "error" in choice else {}, (reason or "").partition(":")[0]
+        if error or word in words.FAILURES:
             error = error or error_of(event)  # OpenRouter has it in one of them
-            self._fail({**error, "finish_reason": reason} if error else {"code": reason})
+            self._fail({**error, "finish_reason": reason} if error else {"code": word, "message": reason})
         elif reason and (self._finish_reason is None or self._is_early):
             self._finish_reason, self._is_early = reason, False
-            self._given = words.FINISH_REASONS.get(reason.lower().partition(":")[0], FinishReason.OTHER)
+            self._given = words.FINISH_REASONS.get(word.lower(), FinishReason.OTHER)
         if not (self.terminal or has_more or self._finish_reason is None):
             self._end_parts()
 
