@@ -962,6 +962,39 @@ SERVERS = {
         ("openai-chat", 200, "Rate limit reached for requests", {"code": "1302"}),
         ("rate-limit", True),
     ),
+    "ZenMux, a plan that is used up": (
+        ("openai-chat", 403, "You have reached your subscription quota limit.", {"code": "403"}),
+        ("quota", None),
+    ),
+    "Gemini, a project without money for the month": (
+        (
+            "gemini-generate-content",
+            429,
+            "Your project has exceeded its monthly spending cap.",
+            {"code": 429, "status": "RESOURCE_EXHAUSTED"},
+        ),
+        ("quota", None),
+    ),
+    "Z.ai behind a gateway, a plan that is used up": (
+        ("openai-chat", 429, "Weekly/Monthly Limit Exhausted. Your limit will reset at 2026-03-04", {}),
+        ("quota", None),
+    ),
+    "a limit without a code, in a stream": (
+        ("openai-chat", 200, "Rate limit exceeded. Please slow down.", {}),
+        ("rate-limit", True),
+    ),
+    "Claude behind a gateway, without a code": (
+        ("anthropic-messages", 429, "Overloaded", {}),
+        ("overloaded", True),
+    ),
+    "NVIDIA, all its workers at work": (
+        ("openai-chat", 200, "Worker local total request limit reached (48/48)", {}),
+        ("overloaded", True),
+    ),
+    "CLIProxyAPI, all accounts at rest": (
+        ("openai-chat", 200, "All credentials for model x are cooling down", {"code": "model_cooldown"}),
+        ("rate-limit", True),
+    ),
 }
 
 SENTENCES = {
@@ -1121,7 +1154,7 @@ HARMLESS = {
             ("openai-chat", 400, f"Invalid schema of f: '{name}' is required.", {"type": "invalid_request_error"}),
             "invalid-request",
         )
-        for name in ("requestsPerDay", "quota_exhausted", "insufficient_quota")
+        for name in ("requestsPerDay", "quota_exhausted", "insufficient_quota", "overloaded")
     },
     "a limit of a minute of Gemini behind LiteLLM": (
         (

@@ -150,6 +150,7 @@ DELAYS = {
     "Monthly usage limit reached. Resets in 16 days. To continue, enable usage from your balance": 1382400.0,
     "Please try again in 2 hours and 5 mins.": 7500.0,
     "Sorry, your request was rate-limited. Please wait 10 hours 58 minutes before trying again.": 39480.0,
+    "You've used your budget. Try again in about 3 hours.": 10800.0,
     "Please wait a moment before trying again.": None,
     "Please try again in 999999999 days.": None,
     "Please try again in some minutes.": None,
@@ -172,6 +173,28 @@ def test_delays_in_messages(message, expected):
         == OPENAI_ERRORS.read_http(429, {"retry-after": "7"}, json.dumps({"message": message}).encode()).retry_after_s
     )
     assert OPENAI_ERRORS.read({"code": "invalid_prompt", "message": message}).retry_after_s is None
+
+
+RESETS = {
+    "the time of a response and of its end": ("1800000042000", "Fri, 15 Jan 2027 08:00:00 GMT", 42.0),
+    "an end that has passed": ("1799999999000", "Fri, 15 Jan 2027 08:00:00 GMT", 0.0),
+    "no time of the response": ("1800000042000", None, None),
+    "no time of the end": ("soon", "Fri, 15 Jan 2027 08:00:00 GMT", None),
+    "a number in place of a text": (1800000042000, "Fri, 15 Jan 2027 08:00:00 GMT", None),
+}
+
+
+@pytest.mark.parametrize(("reset", "date", "expected"), RESETS.values(), ids=RESETS)
+def test_when_a_limit_of_openrouter_ends(reset, date, expected):
+    """
+    OpenRouter has the headers of its limits in the body (dirge-code/dirge#719); a real header goes first.
+    """
+    fields = {"message": "Slow down.", "code": 429, "metadata": {"headers": {"X-RateLimit-Reset": reset}}}
+    headers = {} if date is None else {"date": date}
+    body = json.dumps({"error": fields}).encode()
+
+    assert expected == OPENAI_ERRORS.read_http(429, headers, body).retry_after_s
+    assert 7.0 == OPENAI_ERRORS.read_http(429, {**headers, "retry-after": "7"}, body).retry_after_s
 
 
 def test_when_a_plan_begins_anew():

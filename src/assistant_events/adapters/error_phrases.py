@@ -47,6 +47,9 @@ _OTHERS: Final = _by_phrase(
             "invalid_payment_instrument",  # Bedrock (Tracer-Cloud/opensre#1812)
             "no payment method",  # OpenCode Zen (anomalyco/opencode#37161)
             "subscription quota exceeded",  # the same (diegosouzapw/OmniRoute#1772)
+            "subscription quota limit",  # ZenMux, as 403 (openclaw/openclaw#11164)
+            "monthly spending cap",  # Gemini (openclaw/openclaw#74120)
+            "monthly limit exhausted",  # Z.ai behind gateways (openclaw/openclaw#33785)
             "active grok subscription",  # xAI (NousResearch/hermes-agent: error_classifier.py)
             "insufficient account",  # MiMo (XiaomiMiMo/MiMo#99)
             "individual quota reached",  # Antigravity behind gateways (decolua/9router#1308)
@@ -82,11 +85,12 @@ _OTHERS: Final = _by_phrase(
         ErrorKind.RATE_LIMIT: (
             "concurrent request limit",  # Kimi (Wei-Shaw/sub2api#6955)
             "too many requests",  # a proxy of Claude, in a stream (QwenLM/qwen-code#11215)
+            "rate limit exceeded",  # of many, in a stream without a code (NousResearch/hermes-agent#61123)
         ),
         ErrorKind.OVERLOADED: (
             "experiencing high demand",  # Azure, in a stream (earendil-works/pi#9669, can1357/oh-my-pi#6503)
             "model is at capacity",  # Codex (PostHog/posthog#99118, coleam00/Archon#2425)
-            "model is overloaded",  # text-generation-inference, in a stream, and as 429
+            "total request limit reached",  # NVIDIA, also behind OpenRouter (anomalyco/opencode#35265)
         ),
         ErrorKind.CONTENT_FILTER: (
             "content exists risk",  # DeepSeek
@@ -129,10 +133,12 @@ _CODES: Final = _by_phrase(
             "insufficient_quota",  # OpenAI behind OpenRouter and others (everruns/everruns#1819)
             "quota_exhausted",  # Antigravity behind gateways (lbjlaq/Antigravity-Manager#541)
             "requestsperday",  # Gemini behind LiteLLM (BerriAI/litellm#9035)
-        )
+        ),
+        # text-generation-inference, and Claude behind gateways, without a code (NousResearch/hermes-agent#52890)
+        ErrorKind.OVERLOADED: ("overloaded",),
     }
 )
-"""Codes in messages; in that of a wrong request they may be names of the app's own, as of a field of a tool."""
+"""Words in messages; in that of a wrong request they may be names of the app's own, as of a field of a tool."""
 
 _OF_ITEMS: Final = _by_phrase(
     {ErrorKind.INVALID_REQUEST: ("does not belong to this connection",)}  # Copilot, as 401 (opencode#31236)
@@ -216,6 +222,7 @@ CODES: Final = by_word(
         # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
         ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota 10007 11202 11203"  # Spark
         " 1302 1303 1305"  # Z.ai
+        " model_cooldown"  # CLIProxyAPI (openclaw/openclaw#17231)
         " rate_limit_exceeded",
         ErrorKind.CONTENT_FILTER: "sensitive_words_detected"  # new-api, as 500 (QuantumNous/new-api#6657)
         " prompt_blocked violation_fee.grok.csam"  # the same, of Gemini and xAI (QuantumNous/new-api: types/error.go)

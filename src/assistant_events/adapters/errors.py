@@ -55,10 +55,12 @@ _QUOTED: Final = re.compile("input_value=|['\"]input['\"]:")
 
 _UNIT: Final = "milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?|ms|[smhd]"
 _SPAN: Final = f"([0-9]{{1,7}}(?:[.][0-9]{{1,9}})?) ?({_UNIT})(?![a-z])"
-_DELAY: Final = re.compile(f"(?:(?:try again|retry|resets?) (?:in|after)|please wait) ((?:{_SPAN}[ ,]*(?:and )?)+)")
+_DELAY: Final = re.compile(
+    f"(?:(?:try again|retry|resets?) (?:in|after)|please wait) (?:about )?((?:{_SPAN}[ ,]*(?:and )?)+)"
+)
 """
-OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM, and
-Copilot (microsoft/vscode-copilot-release#3519).
+OpenAI, in streams (openai/codex#2266), Groq (gpt-pilot#610), Gemini, Azure (microsoft/action-python#12), LiteLLM,
+Copilot (microsoft/vscode-copilot-release#3519), and PostHog (PostHog/posthog#82310).
 """
 
 _UNITS: Final = MappingProxyType({"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0})
@@ -191,8 +193,9 @@ class ErrorTable:
                 of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), plain text, or any of them as an
                 event.
         """
-        error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
-        after = retry_after_s(headers)
+        found = error_of_body(body, self.beside) or {"message": f"HTTP {status}"}
+        error, after = self.read(found, status=status), retry_after_s(headers)
+        after = _until_reset_s(found, headers) if after is None else after
         return error if after is None else attrs.evolve(error, retry_after_s=after)
 
     def write(self, error: ErrorInfo) -> dict[str, Any]:
@@ -331,6 +334,16 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         return max((after - now).total_seconds(), 0.0)
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def _until_reset_s(error: Fields, headers: Mapping[str, str]) -> float | None:
+    """Return the seconds from the `date` of a response to the end of a limit that OpenRouter has in the body, in ms."""
+    reset = string(mapping(mapping(error, "metadata"), "headers"), "X-RateLimit-Reset") or ""
+    try:
+        after = int(reset[:13]) / 1000 - parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(after, 0.0)
 
 
 def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
