@@ -175,6 +175,32 @@ def test_delays_in_messages(message, expected):
     assert OPENAI_ERRORS.read({"code": "invalid_prompt", "message": message}).retry_after_s is None
 
 
+SIGNATURE = "messages.1.content.0: Invalid `signature` in `thinking` block"
+UNREADABLE = {
+    "a limit": (
+        429,
+        {"type": "overloaded_error", "message": f"All accounts exhausted. Last error: HTTP 400: {SIGNATURE}"},
+    ),
+    "a failure of the server": (529, {"message": f"upstream error: {SIGNATURE}"}),
+    "a policy": (
+        400,
+        {"message": "litellm.ContentPolicyViolationError: The encrypted content g could not be verified."},
+    ),
+    "a code": (502, {"code": "invalid_encrypted_content", "message": "Upstream request failed"}),
+    "an item": (404, {"message": "Item with id 'rs_1' not found."}),
+}
+
+
+@pytest.mark.parametrize(("status", "fields"), UNREADABLE.values(), ids=UNREADABLE)
+def test_state_that_no_account_can_read(status, fields):
+    """
+    Gateways ask with each account and answer with a limit (Antigravity-Manager#777): the same request fails again.
+    """
+    error = load_dialect("openai-chat").http_error(status, {}, json.dumps({"error": fields}).encode())
+
+    assert ("invalid-request", None, status) == (error.kind, error.retryable, error.status)
+
+
 RESETS = {
     "the time of a response and of its end": ("1800000042000", "Fri, 15 Jan 2027 08:00:00 GMT", 42.0),
     "an end that has passed": ("1799999999000", "Fri, 15 Jan 2027 08:00:00 GMT", 0.0),

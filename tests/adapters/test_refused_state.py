@@ -42,6 +42,12 @@ REFUSED = {
         {"encrypted_content": SEALED, "i": 0},
         {"message": ZEN},
     ),
+    "Responses of OpenCode Zen, an item that has expired": (
+        "openai-responses",
+        "zen",
+        {"encrypted_content": SEALED, "item_id": "rs_1", "i": 0},
+        {"message": "Referenced reasoning item 'rs_1' was not found or has expired."},
+    ),
     "Responses of another connection": (
         "openai-responses",
         "proxy",
@@ -191,6 +197,35 @@ def test_state_that_was_refused_is_not_sent_again(name):
     assert [1, 0, 1] == [each.count(SEALED) for each in (usual, again, later)]
     assert "Hello" in again
     assert {("a1", 0, DropReason.STRIPPED)} <= {(drop.message_id, drop.part, drop.reason) for drop in drops}
+
+
+def test_found_pages_that_were_refused():
+    """
+    Claude seals what it has found: without the pages, the search is not sent, and its answer is (senpi#150).
+    """
+    page = {"type": "web_search_result", "url": "https://a.b/", "title": "A", "encrypted_content": SEALED}
+    cited = {"type": "web_search_result_location", "url": "https://a.b/", "title": "A", "encrypted_index": SEALED}
+    content = [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "a"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [page]},
+        {"type": "text", "text": "Sunny", "citations": [{**cited, "cited_text": "Sun"}]},
+    ]
+    document = {"role": "assistant", "model": "claude-opus-4-6", "content": content, "stop_reason": "end_turn"}
+    dialect = load_dialect("anthropic-messages")
+    before = [prompt("Hi"), *dialect.decode_resource(document, "a1", provider="anthropic")]
+    origin = Origin(provider="anthropic", model="claude-opus-4-6", dialect="anthropic-messages")
+    message = "messages.1.content.0: Invalid `encrypted_content` in `search_result` block"
+    failed = answer(message_id="a2", origin=origin, error=ErrorInfo(kind="invalid-request", message=message))
+    usual, again = [
+        written(
+            "", "anthropic-messages", "anthropic", "claude-opus-4-6", before, [prompt("So?", message_id="u2")], more
+        )
+        for more in ([], failed)
+    ]
+
+    assert [2, 0] == [usual[0].count(SEALED), again[0].count(SEALED)]
+    assert "Sunny" in again[0]
+    assert ("a1", 0, DropReason.STRIPPED) in [(drop.message_id, drop.part, drop.reason) for drop in again[1]]
 
 
 def test_other_errors_take_no_state_away():

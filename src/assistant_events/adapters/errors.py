@@ -16,6 +16,7 @@ import attrs
 
 from assistant_events.adapters.error_phrases import CODES, PHRASES
 from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, said, string
+from assistant_events.adapters.refused_state import REFUSALS
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
 from assistant_events.values.info import kind_of_status
@@ -162,6 +163,9 @@ class ErrorTable:
         kind = self._specified(coded, text)
         if kind is ErrorKind.RATE_LIMIT and self.is_used_up is not None and self.is_used_up(error):
             kind = ErrorKind.QUOTA
+        if REFUSALS.search(" ".join([*words, text])):
+            # Gateways ask with each account, and call what is left a limit (lbjlaq/Antigravity-Manager#777).
+            kind = ErrorKind.INVALID_REQUEST
         is_coded = kind is (coded or ErrorKind.PROVIDER)
         own = [word for word in words if self._kind([word], None, None) in (None, kind)]
         may_pass = kind in _RETRYABLE or (is_coded and not self.retryable.isdisjoint(own))

@@ -16,12 +16,14 @@ REFUSALS: Final = re.compile(
     r"|encrypted_content`? was not issued to this caller"  # OpenCode Zen (can1357/oh-my-pi#11928)
     r"|items are not persisted when [`']?store"  # OpenAI behind OpenRouter (langchain#37777)
     r"|item with id [`']rs_\w+[`'] not found"  # Azure that stores, intermittently (pi#5524, twentyhq/twenty#23182)
+    r"|referenced reasoning item .{0,99}not found"  # OpenCode Zen (maximhq/bifrost#6465, opencode2api#15)
     r"|conflicting authenticated continuation identities"  # Azure, two reasonings (hermes-agent#106718)
     r"|input item id does not belong to this connection"  # Copilot (opencode#31236)
     r"|could not decrypt the provided encrypted_content|could not decode the compaction blob"  # xAI (sub2api#4535)
     r"|invalid [`']?signature[`']? in [`']?thinking[`']? block"  # Claude (openclaw/openclaw#88020, cline#7723)
     r"|content\.\d+: invalid signature(?! in)"  # Copilot (can1357/oh-my-pi#2851)
     r"|invalid [`']?data[`']? in [`']?redacted_thinking"  # claude-code#56708, microsoft/vscode#320196
+    r"|invalid [`']?encrypted_content[`']? in [`']?search_result"  # Claude, found pages (code-yeongyu/senpi#150)
     r"|blocks in the latest assistant message cannot be modified"  # claude-code#63357: in every later request
     r"|blocks must match the parameters during the original request"  # claude-code#2746
     r"|compaction_(?:signature_invalid|content_mismatch|tool_changes_mismatch)"  # anthropic 2.14, codes in details
