@@ -57,6 +57,19 @@ def test_an_error_at_the_end(dialect, begun, indent):
     assert [] == made.notes
 
 
+@pytest.mark.parametrize("dialect", sorted(ERRORS))
+def test_a_status_beside_an_error(dialect):
+    """
+    Bifrost answers streams with 200, and has the status of the service beside the error (maximhq/bifrost#1911, #6783).
+    """
+    frame = {"is_bifrost_error": False, "status_code": 429, "error": {"message": "Slow down."}, "extra_fields": {}}
+    frames = b"".join([b"data: %b\n\n" % json.dumps(each).encode() for each in [*TEXTS[dialect], frame]])
+    made = load_dialect(dialect).decoder("m1")
+    error = fold(made.feed(frames) + made.close()).last.error
+
+    assert ("rate-limit", 429, True) == (error.kind, error.status, error.retryable)
+
+
 @pytest.mark.parametrize("tail", [b'{"error": {"mess', b'{"error": 3}', b'{"reason": "error"}', b'["error"]'])
 @pytest.mark.parametrize("dialect", ERRORS)
 def test_what_is_not_an_error(dialect, tail):

@@ -291,7 +291,8 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     """
     Return the error object of a document or event: its `error`, which may be a text; empty when there is none.
 
-    Fields *beside* it become its own, and those that servers have beside a text (xAI, text-generation-inference).
+    Fields *beside* it become its own, as does an HTTP status, and those that servers have beside a text (xAI,
+    text-generation-inference).
     """
     message = string(document, "error")
     more = {key: document[key] for key in ("code", "error_type") if document.get(key)}
@@ -299,6 +300,8 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     listed = [*mappings(document, "error"), mapping(document, "error")]  # Venice lists them (ar-jan/llm-venice#3)
     error = {"message": stated or message, **more} if message else listed[0]
     more = {key: document[key] for key in beside if string(document, key)}
+    if status := integer(document, "status_code"):  # of Cerebras and Bifrost; Groq has it in the error
+        more["status_code"] = status
     return {**error, **more} if error and more else error
 
 

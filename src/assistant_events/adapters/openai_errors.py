@@ -58,8 +58,6 @@ def chunk_error(chunk: Fields) -> Fields:
     if chunk.keys().isdisjoint(_SIGNS):
         return {}
     found = error_of(chunk) or error_of(mapping(chunk, "x_groq")) or error_of_status(chunk)
-    if found and (status := integer(chunk, "status_code")):  # of Cerebras; Groq has it in the error
-        found = {**found, "status_code": status}
     if message := string(chunk, "error_message"):  # DeepInfra, Venice (NousResearch/hermes-agent#65631, #68451)
         found = found or {"message": message, "type": chunk.get("error_type")}
     if found or not chunk.keys().isdisjoint(("choices", "usage", "id")):

@@ -794,6 +794,17 @@ def test_what_only_answers_have():
     assert "created_by" not in str(items)
 
 
+@pytest.mark.parametrize("kind", ["compaction", "compaction_summary"])
+def test_the_status_of_a_compaction(kind):
+    """
+    Codex refuses it: "Unknown parameter: 'input[1].status'" (can1357/oh-my-pi#10415).
+    """
+    item = {"id": "cmp_1", "type": kind, "encrypted_content": "e", "status": "completed"}
+    items, _ = encoded(USER, own(stream(hosted(0, **item), text(1, "Hi"))), NEXT)
+
+    assert {"id": "cmp_1", "type": kind, "encrypted_content": "e"} in items
+
+
 def test_code_of_xai():
     """
     Its code is in `arguments`, and the item returns as it came.

@@ -135,7 +135,7 @@ OWN_FIELDS: Final[dict[str, Collection[str]]] = {
 """By type of a part or an item, fields that events have words for. All others are its state, under their own names."""
 
 REFUSED: Final = {
-    "reasoning": names("status"),  # unslothai/unsloth#8372
+    **{each: {"status"} for each in ("reasoning", "compaction", "compaction_summary")},  # unsloth#8372, oh-my-pi#10415
     "image_generation_call": names("action background output_format quality revised_prompt size"),
 }
 """By type of an item, fields of an answer that the service refuses in a request (openai-agents-python#853)."""
