@@ -983,10 +983,6 @@ SERVERS = {
         ("openai-chat", 200, "Rate limit exceeded. Please slow down.", {}),
         ("rate-limit", True),
     ),
-    "Claude behind a gateway, without a code": (
-        ("anthropic-messages", 429, "Overloaded", {}),
-        ("overloaded", True),
-    ),
     "NVIDIA, all its workers at work": (
         ("openai-chat", 200, "Worker local total request limit reached (48/48)", {}),
         ("overloaded", True),
@@ -1154,7 +1150,7 @@ HARMLESS = {
             ("openai-chat", 400, f"Invalid schema of f: '{name}' is required.", {"type": "invalid_request_error"}),
             "invalid-request",
         )
-        for name in ("requestsPerDay", "quota_exhausted", "insufficient_quota", "overloaded")
+        for name in ("requestsPerDay", "quota_exhausted", "insufficient_quota")
     },
     "a limit of a minute of Gemini behind LiteLLM": (
         (

@@ -213,7 +213,7 @@ RESETS = {
 @pytest.mark.parametrize(("reset", "date", "expected"), RESETS.values(), ids=RESETS)
 def test_when_a_limit_of_openrouter_ends(reset, date, expected):
     """
-    OpenRouter has the headers of its limits in the body (dirge-code/dirge#719); a real header goes first.
+    OpenRouter has the headers of its limits in the body (dirge-code/dirge#719); a header of the response counts first.
     """
     fields = {"message": "Slow down.", "code": 429, "metadata": {"headers": {"X-RateLimit-Reset": reset}}}
     headers = {} if date is None else {"date": date}

@@ -90,6 +90,7 @@ _OTHERS: Final = _by_phrase(
         ErrorKind.OVERLOADED: (
             "experiencing high demand",  # Azure, in a stream (earendil-works/pi#9669, can1357/oh-my-pi#6503)
             "model is at capacity",  # Codex (PostHog/posthog#99118, coleam00/Archon#2425)
+            "model is overloaded",  # text-generation-inference, in a stream, and as 429
             "total request limit reached",  # NVIDIA, also behind OpenRouter (anomalyco/opencode#35265)
         ),
         ErrorKind.CONTENT_FILTER: (
@@ -133,12 +134,10 @@ _CODES: Final = _by_phrase(
             "insufficient_quota",  # OpenAI behind OpenRouter and others (everruns/everruns#1819)
             "quota_exhausted",  # Antigravity behind gateways (lbjlaq/Antigravity-Manager#541)
             "requestsperday",  # Gemini behind LiteLLM (BerriAI/litellm#9035)
-        ),
-        # text-generation-inference, and Claude behind gateways, without a code (NousResearch/hermes-agent#52890)
-        ErrorKind.OVERLOADED: ("overloaded",),
+        )
     }
 )
-"""Words in messages; in that of a wrong request they may be names of the app's own, as of a field of a tool."""
+"""Codes in messages; in that of a wrong request they may be names of the app's own, as of a field of a tool."""
 
 _OF_ITEMS: Final = _by_phrase(
     {ErrorKind.INVALID_REQUEST: ("does not belong to this connection",)}  # Copilot, as 401 (opencode#31236)
