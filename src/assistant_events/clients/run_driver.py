@@ -18,8 +18,6 @@ import attrs
 
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.clients.recovery import (
-    MAX_ATTEMPTS,
-    Attempt,
     ConnectionState,
     FailureMode,
     FetchedRun,
@@ -194,8 +192,7 @@ class RunDriver:
 
     def report(self) -> Report:
         """Return the state of the run."""
-        decoder, state = self.decoder, self.state
-        current = () if self._connection is None else (Attempt(kind=self._connection.kind),)
+        decoder, state, connection = self.decoder, self.state, self._connection
         return Report(
             message_id=decoder.message_id,
             situation=self._situation(),
@@ -205,7 +202,7 @@ class RunDriver:
             resumable=self.resumable,
             status=decoder.status or state.status,
             run=state.run,
-            attempts=(*state.attempts, *current)[-MAX_ATTEMPTS:],
+            attempts=(state if connection is None else state.attempted(connection.kind)).attempts,
         )
 
     def _situation(self) -> Situation:
