@@ -135,12 +135,12 @@ REFUSALS = [
     (
         lambda store: store.claim("s", "w1", dead_after_s="15"),
         TypeError,
-        "dead_after_s: expected seconds, got str",
+        "dead_after_s: expected a number of seconds, got str",
     ),
     (
         lambda store: store.take_over("w1", dead_after_s=float("nan")),
         ValueError,
-        "dead_after_s: expected 0 or more, got nan",
+        "dead_after_s: expected 0 or more seconds, got nan",
     ),
     (lambda store: store.take_over("w1", limit=-1), ValueError, "limit: expected 0 or more, got -1"),
     (lambda store: store.release("s"), TypeError, "claim: expected Claim, got str"),

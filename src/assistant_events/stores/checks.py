@@ -11,6 +11,7 @@ from assistant_events.events import DELTA_EVENTS, DURABLE_EVENTS, LIVE_EVENTS, D
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores.contract import Claim, StoredEvent
 from assistant_events.values import JsonObject
+from assistant_events.values.arguments import check_seconds
 from assistant_events.values.validators import NO_FIELDS, tuple_of
 
 
@@ -133,10 +134,7 @@ def check_checkpoint_place(session_id: str, after: int | None, *, seq: int, prun
 def check_worker(worker: object, dead_after_s: float) -> None:
     """Check the arguments that `claim` and `take_over` share."""
     check_name("worker", worker)
-    if isinstance(dead_after_s, bool) or not isinstance(dead_after_s, int | float):
-        raise TypeError(f"dead_after_s: expected seconds, got {type(dead_after_s).__name__}")
-    if not dead_after_s >= 0:
-        raise ValueError(f"dead_after_s: expected 0 or more, got {dead_after_s}")
+    check_seconds("dead_after_s", dead_after_s)
 
 
 def check_claim(claim: object) -> None:
