@@ -237,18 +237,14 @@ class MemoryStore:
         checks.check_worker(worker, dead_after_s)
         checks.check_seq("limit", limit)
 
-        def abandoned(now: datetime) -> list[tuple[str, _Log]]:
-            last = self._claims
+        def beaten() -> list[tuple[str, _Log]]:
+            logs, last = self._open(), self._claims
+            self._beats[worker] = now = self._now()
             return [
                 (name, log)
-                for name, log in self._open().items()
+                for name, log in logs.items()
                 if log.unfinished != () and not (name in last and self._is_alive(last[name].worker, now, dead_after_s))
             ]
-
-        def beaten() -> list[tuple[str, _Log]]:
-            self._open()
-            self._beats[worker] = now = self._now()
-            return abandoned(now)
 
         def work() -> tuple[Claim, ...]:
             known = [name for name, log in beaten() if log.unfinished]
