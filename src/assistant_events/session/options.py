@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, TypedDict, cast
 from assistant_events.events import Record
 from assistant_events.live.contract import Live
 from assistant_events.values import Content, ContentInput, TextContent, as_content
-from assistant_events.values.arguments import check_count, check_object, check_seconds, check_store
+from assistant_events.values.arguments import check_integer, check_object, check_seconds, check_store
 
 Meta: TypeAlias = Mapping[str, object] | None
 Records: TypeAlias = tuple[Record, ...]
@@ -61,7 +61,7 @@ def check_options(store: object, options: SessionOptions) -> None:
         check_object(live, "publish", "live: expected a live channel such as MemoryLive or None")
     snapshot_every, checkpoint_s = options.get("snapshot_every"), options.get("checkpoint_s")
     if snapshot_every is not None:
-        check_count("snapshot_every", snapshot_every)
+        check_integer("snapshot_every", snapshot_every, 1)
     if checkpoint_s is not None:
         check_seconds("checkpoint_s", checkpoint_s)
 

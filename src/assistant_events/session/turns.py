@@ -31,8 +31,8 @@ from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.contract import DEAD_AFTER_S
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
 from assistant_events.values.arguments import (
-    check_count,
     check_function,
+    check_integer,
     check_object,
     check_seconds,
     check_store,
@@ -130,7 +130,7 @@ class Turns:
             check_object(live, "publish", "live: expected a live channel such as MemoryLive or None")
         if lost is not None:
             check_function("lost", lost)
-        check_count("max_rounds", max_rounds)
+        check_integer("max_rounds", max_rounds, 1)
         check_seconds("every_s", every_s)
         check_seconds("poll_s", poll_s)
         check_seconds("drain_s", drain_s)

@@ -11,7 +11,7 @@ from assistant_events.events import DELTA_EVENTS, DURABLE_EVENTS, LIVE_EVENTS, D
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores.contract import Claim, StoredEvent
 from assistant_events.values import JsonObject
-from assistant_events.values.arguments import check_seconds
+from assistant_events.values.arguments import check_integer, check_seconds
 from assistant_events.values.validators import NO_FIELDS, tuple_of
 
 
@@ -28,20 +28,12 @@ def check_session_id(session_id: object) -> None:
     check_name("session_id", session_id)
 
 
-def check_seq(name: str, value: object) -> None:
-    """Raise unless it is an int of 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}: expected int, got {type(value).__name__}")
-    if value < 0:
-        raise ValueError(f"{name}: expected 0 or more, got {value}")
-
-
 def check_read(session_id: object, after: object, limit: object) -> None:
     """Check the arguments of `read`."""
     check_session_id(session_id)
-    check_seq("after", after)
+    check_integer("after", after)
     if limit is not None:
-        check_seq("limit", limit)
+        check_integer("limit", limit)
 
 
 def check_append(
@@ -63,13 +55,13 @@ def check_append(
     """
     check_session_id(session_id)
     if expected_seq is not None:
-        check_seq("expected_seq", expected_seq)
+        check_integer("expected_seq", expected_seq)
     elif unfinished is not None:
         raise ValueError("unfinished: expected_seq is required with it; other writers may have appended")
     if owner is not None:
         check_name("owner", owner)
     if token is not None:
-        check_seq("token", token)
+        check_integer("token", token)
     if not isinstance(events, Iterable):
         raise TypeError(f"events: expected an iterable of events, got {type(events).__name__}")
     # The casts are checked: by the next lines, and by `tuple_of`.
@@ -111,9 +103,9 @@ def check_checkpoint(
     """Check the arguments of `checkpoint` and return *deltas* as a tuple."""
     check_session_id(session_id)
     if after is not None:
-        check_seq("after", after)
+        check_integer("after", after)
     if token is not None:
-        check_seq("token", token)
+        check_integer("token", token)
     # The cast is checked by `tuple_of`.
     return cast("tuple[DeltaEvent, ...]", tuple_of(deltas, DELTA_EVENTS, "deltas", "a delta"))
 
@@ -148,7 +140,7 @@ def check_sessions(owner: str | None, after: str | None, limit: int | None) -> t
     if owner is not None:
         check_name("owner", owner)
     if limit is not None:
-        check_seq("limit", limit)
+        check_integer("limit", limit)
     if after is None:
         return None
     check_name("after", after)
@@ -173,7 +165,7 @@ def check_fork_ids(session_id: object, new_session_id: object, at: object) -> No
     check_session_id(session_id)
     check_session_id(new_session_id)
     if at is not None:
-        check_seq("at", at)
+        check_integer("at", at)
 
 
 def check_meta(meta: Mapping[str, object] | None) -> JsonObject:

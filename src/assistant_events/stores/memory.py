@@ -25,6 +25,7 @@ from assistant_events.stores.checkpoints import (
 )
 from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo
 from assistant_events.stores.unfinished import recover_unfinished, resolve_unfinished
+from assistant_events.values.arguments import check_integer
 
 
 @final
@@ -151,7 +152,7 @@ class MemoryStore:
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
         checks.check_session_id(session_id)
-        checks.check_seq("through_seq", through_seq)
+        check_integer("through_seq", through_seq)
 
         def work() -> None:
             log = self._log(session_id)
@@ -235,7 +236,7 @@ class MemoryStore:
     def take_over(self, worker: str, *, dead_after_s: float = DEAD_AFTER_S, limit: int = 100) -> tuple[Claim, ...]:
         """See `Store.take_over`."""
         checks.check_worker(worker, dead_after_s)
-        checks.check_seq("limit", limit)
+        check_integer("limit", limit)
 
         def beaten() -> list[tuple[str, _Log]]:
             logs, last = self._open(), self._claims

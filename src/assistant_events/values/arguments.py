@@ -32,12 +32,12 @@ def check_seconds(name: str, value: object) -> None:
         raise ValueError(f"{name}: expected 0 or more seconds, got {value}")
 
 
-def check_count(name: str, value: object) -> None:
-    """Raise an error for what is not an integer, or below 1."""
+def check_integer(name: str, value: object, least: int = 0) -> None:
+    """Raise an error for what is not an integer, or below *least*."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name}: expected int, got {type(value).__name__}")
-    if value < 1:
-        raise ValueError(f"{name}: expected 1 or more, got {value}")
+    if value < least:
+        raise ValueError(f"{name}: expected {least} or more, got {value}")
 
 
 def names_of(name: str, value: object) -> frozenset[str]:

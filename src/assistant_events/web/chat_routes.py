@@ -31,8 +31,8 @@ from assistant_events.session import Turns
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.stores.unfinished import stored_transcript
 from assistant_events.values.arguments import (
-    check_count,
     check_function,
+    check_integer,
     check_object,
     check_seconds,
     check_store,
@@ -128,7 +128,7 @@ class ChatRoutes:
             ("max_streams", max_streams),
             ("max_streams_per_owner", max_streams_per_owner),
         ):
-            check_count(name, most)
+            check_integer(name, most, 1)
         if turns.live is None:
             _log.warning("the turns have no live channel: browsers get no text while it streams; pass live= to Turns")
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)

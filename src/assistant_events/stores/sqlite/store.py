@@ -24,6 +24,7 @@ from assistant_events.stores.sqlite import checkpoint_rows, claim_rows, columns,
 from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, transact, translated
 from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, recover_unfinished, resolve_unfinished
 from assistant_events.values import write_json
+from assistant_events.values.arguments import check_integer
 from assistant_events.values.validators import NO_FIELDS
 
 _T = TypeVar("_T")
@@ -223,7 +224,7 @@ class SqliteStore:
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
         checks.check_session_id(session_id)
-        checks.check_seq("through_seq", through_seq)
+        check_integer("through_seq", through_seq)
 
         def work(db: sqlite3.Connection) -> None:
             number, _, pruned = _session(db, session_id)
@@ -309,7 +310,7 @@ class SqliteStore:
     def take_over(self, worker: str, *, dead_after_s: float = DEAD_AFTER_S, limit: int = 100) -> tuple[Claim, ...]:
         """See `Store.take_over`."""
         checks.check_worker(worker, dead_after_s)
-        checks.check_seq("limit", limit)
+        check_integer("limit", limit)
 
         def beaten(db: sqlite3.Connection, *, known: bool) -> Iterator[str]:
             now = self._now()
