@@ -5,6 +5,8 @@ Cases 42 to 59 of the wire reference: overlap, gaps, repetition; and what else a
 import attrs
 import pytest
 
+from assistant_events.adapters.gemini_interactions.client import GeminiTrackingDecoder
+from assistant_events.reducer import fold
 from assistant_events.values import thaw
 
 from .notation import (
@@ -572,6 +574,9 @@ def test_another_id_without_an_end_is_another_answer():
         ended(id="b", message_id="m.2"),
     ] == found[4:]
     assert ["id-changed"] == codes(body)
+
+    decoder = GeminiTrackingDecoder("m")
+    assert "y" == fold(decoder.feed(body) + decoder.close())["m.2"].text
 
 
 def test_an_index_without_end_learned_before():

@@ -208,7 +208,9 @@ def test_a_zombie_that_its_document_tells():
 
     run(events_of(made))
 
-    assert (Situation.ZOMBIE, ["create", "replay", "document"]) == (made.report.situation, provider.asked)
+    report = made.report
+    assert (Situation.ZOMBIE, FailureMode.ZOMBIE) == (report.situation, report.mode)
+    assert ["create", "replay", "document"] == provider.asked
 
 
 def test_several_runs_of_one_client():

@@ -177,6 +177,15 @@ def test_a_token_in_a_header_of_the_app():
     assert KEY not in repr(events)
 
 
+def test_what_a_traceback_with_variables_shows():
+    """
+    Tools that print the variables of a traceback print neither the key nor the headers of the app.
+    """
+    made = GeminiInteractions(KEY, http=Provider().http, headers={"gateway-authorization": f"Bearer {KEY}"})
+
+    assert KEY not in repr([made, vars(made.create(BODY, "m")), made._transport()])
+
+
 def test_the_password_of_a_proxy(monkeypatch):
     """
     The password of a proxy is masked in its responses, as it is written in the environment and as it is sent.

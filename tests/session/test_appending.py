@@ -356,3 +356,15 @@ def test_repr_names_the_session(session):
     session.prompt("secret")
 
     assert repr(session) in {"Session('s1', seq=1)", "SyncSession('s1', seq=1)"}
+
+
+def test_live_events_of_the_app(session):
+    """
+    What is shown is in the transcript of the session, and not in its log.
+    """
+    session.append(*ASKED)
+    [call] = session.transcript.last.tool_calls
+    session.show(call.progress("half"))
+
+    assert "half" == session.transcript.last.tool_calls[0].output[0].text
+    assert len(ASKED) == session.seq

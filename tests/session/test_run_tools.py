@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from assistant_events import Awaits, PromptSubmitted, ToolSuccess
+from assistant_events import Awaits, ErrorKind, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.errors import FencedError, LocalProtocolError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
@@ -318,5 +318,57 @@ def test_a_result_after_a_takeover(monkeypatch):
         with pytest.raises(FencedError):
             await run_tools(session, lambda run: "rain")
         assert 1 == store.tries
+
+    run(main())
+
+
+def test_a_call_that_is_answered_before_it_begins():
+    """
+    Another process has answered it, which this one learns when it stores the start: the call does not run.
+    """
+
+    async def main():
+        store, ran = MemoryStore(), []
+        session = await asked(store, call("a"), call("b"))
+        [first, _] = session.transcript.last.tool_calls
+        store.append("s1", [first.succeed("sun")])
+
+        await run_tools(session, lambda run: ran.append(run.call.call_id))
+
+        assert ["b"] == ran
+        assert "sun" == session.transcript.last.tool_calls[0].output[0].text
+
+    run(main())
+
+
+def test_a_call_that_is_stopped_while_its_result_waits():
+    """
+    The result comes while a stop is being stored: the stop wins, and the result is dropped without an error.
+    """
+    begun, released = threading.Event(), threading.Event()
+
+    class Slow(MemoryStore):
+        def append(self, session_id, events, **more):
+            events = list(events)
+            if any(isinstance(event, ToolFailed) for event in events):
+                begun.set()
+                released.wait(20)
+            return super().append(session_id, events, **more)
+
+    async def main():
+        session = await asked(Slow(), call("a"))
+
+        async def tool(run):
+            stops.append(asyncio.create_task(session.stop()))
+            await until(begun.is_set)
+            asyncio.get_running_loop().call_later(0.05, released.set)
+            return "rain"
+
+        stops = []
+        await run_tools(session, tool)
+        await stops[0]
+        [stopped] = [each for message in session.transcript for each in getattr(message, "tool_calls", ())]
+
+        assert ErrorKind.CANCELLED == stopped.error.kind
 
     run(main())

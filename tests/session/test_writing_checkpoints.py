@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from assistant_events import TextDelta
+from assistant_events import CompactionDelta, CompactionStarted, TextDelta
 from assistant_events.errors import FencedError, StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.session import sync_session as face
@@ -424,3 +424,26 @@ def test_a_session_without_a_loop_stores_text_too(monkeypatch):
 
     assert ["", "", "", "abcd", "abcd", "abcd", "abcd", "abcdefgh"] == seen
     assert () == store.load_checkpoints("s1")
+
+
+def test_the_text_of_a_compaction_is_stored_too():
+    """
+    What the app has shown of its summary is in the checkpoints that an answer causes.
+    """
+    store = Lasting()
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await session.append(CompactionStarted(message_id="c1", reason="auto"))
+        await session.show(CompactionDelta(message_id="c1", offset=0, delta="so far"))
+
+        async def chunks():
+            yield line(say="Hello")
+            await asyncio.sleep(0.6)
+
+        async with session.decode(Scripted("a1"), chunks()) as events:
+            async for _ in events:
+                pass
+        return (await Session.open(store, "s1")).transcript
+
+    assert "so far" == run(main())["c1"].text

@@ -531,3 +531,19 @@ def test_delete_after_a_turn_that_has_failed():
             assert 204 == (await app.ada.delete("/sessions/s1")).status
 
     run(main())
+
+
+def test_delete_while_the_turns_are_shut_down():
+    """
+    The session is deleted although no turn is made any more.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await settled(app)
+            await app.turns.__aexit__(None)
+
+            assert (204, 0) == ((await app.ada.delete("/sessions/s1")).status, app.store.seq("s1"))
+
+    run(main())

@@ -514,14 +514,13 @@ class DecoderBase(FrameReader):
         self.recorder.finish(finish_reason, raw_finish_reason, **facts)
         self.terminal = self.terminal or last
 
-    def fail_step(self, error: ErrorInfo, *, last: bool = True, **more: Unpack[StepFacts]) -> None:
+    def fail_step(self, error: ErrorInfo, *, last: bool = True) -> None:
         """Fail the step, with its `facts`, and (where it is the *last*) the answer. A step that has ended stays."""
         if not self.recorder.terminal:
             self.ensure_started()
             self.on_failing()
             self.error = error
-            facts: StepFacts = {**self.facts(), **more}
-            self.recorder.fail(error, **facts)
+            self.recorder.fail(error, **self.facts())
         self.terminal = self.terminal or last
 
     # -- inside

@@ -169,7 +169,7 @@ Answer: TypeAlias = Stream | FetchedRun
 
 
 @final
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Transport:
     """The requests, each made once."""
 
@@ -177,12 +177,12 @@ class Transport:
     control: httpx2.AsyncClient  # for those that must never wait for the others
     api: ProviderApi
     url: str  # of the service, with its version
-    headers: Mapping[str, str] = attrs.field(repr=False)  # of each request, besides those of the API
-    key: str = attrs.field(repr=False)  # empty for none
+    headers: Mapping[str, str]  # of each request, besides those of the API
+    key: str  # empty for none
     policy: RecoveryPolicy
     clock: Clock
-    secrets: Secrets = attrs.field(repr=False)  # to remove from everything that is read
-    streams: set[Stream] = attrs.field(repr=False)  # that are not closed
+    secrets: Secrets  # to remove from everything that is read
+    streams: set[Stream]  # that are not closed
 
     async def create(self, body: Fields) -> Answer:
         """Ask for an answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, Unpack
 
 import attrs
 
@@ -158,10 +158,9 @@ class TrackingDecoder(DecoderBase):
         self._place = 0
         super().on_begin()
 
-    def fail_step(self, error: ErrorInfo, **more: Any) -> None:
+    def fail_step(self, error: ErrorInfo, *, last: bool = True) -> None:
         """Fail the step, with credentials removed from the error."""
-        # Any: passed on, see `DecoderBase.fail_step`.
-        super().fail_step(self._secrets.error(error), **more)
+        super().fail_step(self._secrets.error(error), last=last)
 
     # -- internals
 
