@@ -624,6 +624,26 @@ def test_a_document_without_a_type():
     assert "step.ended" == ended(provider, {**MODEL_BODY, "stream": False})[0].type
 
 
+def test_a_document_that_is_not_an_answer():
+    """
+    The run that it names can be stopped.
+    """
+    provider = Provider(plans=[Plan(body=b'{"id": "v1"}', headers={"content-type": "application/json"})])
+
+    event, report = ended(provider)
+
+    assert ("protocol", "v1") == (event.error.kind, report.run_id)
+
+
+def test_a_media_type_without_an_end():
+    """
+    The error repeats 100 characters of it.
+    """
+    error = answered_with(Pieces(b"-"), kind="x" * 5000, encoding="")[0].error
+
+    assert error.message.endswith(f"got '{'x' * 100}'")
+
+
 def test_a_document_that_is_too_large():
     """
     A document beyond the limit is not read to its end.

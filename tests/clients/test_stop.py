@@ -158,4 +158,26 @@ def test_a_message_that_a_cut_had_closed_fails_anew():
         return await events_of(client(gone).resume(fold(begun).last))
 
     assert ("step.restarted", "step.failed") == ((events := run(work()))[0].type, events[-1].type)
-    assert "not-found" == events[-1].error.kind
+    assert ("the run is gone", "not-found") == (events[0].reason, events[-1].error.kind)
+
+
+def test_a_stop_of_a_message_that_a_cut_had_closed():
+    """
+    The message fails again as cancelled, before anything of its run has come again.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall"), Plan(upto=0, how="stall")])
+        made = client(provider)
+        cut = made.create(BODY, "m")
+        begun = [await anext(cut) for _ in range(3)]
+        begun += cut.close(ErrorInfo(kind="aborted", message="left"))
+        again = made.resume(fold(begun).last)
+        reader = asyncio.create_task(events_of(again))
+        await asyncio.sleep(10)
+        await made.stop(again)
+        return await reader
+
+    events = run(work())
+
+    assert ("the run is cancelled", "cancelled") == (events[0].reason, events[-1].error.kind)
