@@ -217,11 +217,10 @@ class Policy(Frozen):
         """Return how *origin* is related to *target*; an unknown issuer (`None`) is another provider."""
         if origin is None:
             return Relation.OTHER_PROVIDER
+        is_same = self.platforms is not None and self.platforms.run_both(origin, target)  # also under another name
         if (origin.provider, origin.dialect) != (target.provider, target.dialect):
-            shares = self.platforms is not None and self.platforms.run_both(origin, target)
-            return Relation.SAME_MODEL if shares else Relation.OTHER_PROVIDER
+            return Relation.SAME_MODEL if is_same else Relation.OTHER_PROVIDER
         models = {origin.model, target.model}
-        is_same = self.platforms is not None and self.platforms.run_both(origin, target)  # under another name
         if is_same or origin.same_as(target) or any(models <= each for each in self.interchangeable_models):
             return Relation.SAME_ORIGIN
         return Relation.OTHER_MODEL

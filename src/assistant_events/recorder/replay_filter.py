@@ -289,18 +289,18 @@ def _was_cut(call: msg.ToolPart) -> bool:
     return call.error is not None and call.error.kind == ErrorKind.INTERRUPTED
 
 
-def _same_end(part: _WithContent, event: _End) -> bool:
-    match part, event:
-        case msg.ToolPart(), ev.ToolInputEnded():
+def _same_end(part: Any, event: _End) -> bool:
+    # Any: see `_compare`.
+    same: bool
+    match event:
+        case ev.ToolInputEnded():
             return part.input_status is None or part.raw_input == event.text  # one that came whole: see the call
-        case msg.TextPart(), ev.TextEnded():
+        case ev.TextEnded():
             same = (part.text, part.citations, part.details) == (event.text, event.citations, event.details)
-        case msg.ReasoningPart(), ev.ReasoningEnded():
+        case ev.ReasoningEnded():
             same = part.text == event.text
-        case msg.MediaPart(), ev.MediaEnded():
+        case ev.MediaEnded():
             same = (part.data, part.uri) == (event.data, event.uri)
-        case _:
-            return False
     return same and part.state == event.state and event.complete is (part.status is msg.PartStatus.COMPLETED)
 
 

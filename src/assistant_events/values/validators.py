@@ -211,8 +211,6 @@ def _key_of(cls: type) -> Callable[[object], object]:
     keys: dict[str, Callable[[Any], object]] = {
         field.name: key for field in compared if (key := getattr(field, "eq_key", None)) is not None
     }
-    if not compared:
-        return lambda instance: ()
     read = attrgetter(*[field.name for field in compared])
     if not keys:
         return read
