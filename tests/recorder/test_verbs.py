@@ -959,3 +959,12 @@ def test_an_empty_object_in_front_of_an_input(recorder):
     assert [ToolInputEnded(**C, text='{"a":1}'), ToolCalled(**C, name="search", input={"a": 1})] == (
         recorder.end_tool_input("c1")
     )
+
+
+def test_the_facts_of_an_end(recorder):
+    """
+    State and details of the step are in the event that ends it.
+    """
+    [ended] = recorder.finish("stop", state={"id": "r1"}, details={"tier": "flex"})
+
+    assert ({"id": "r1"}, {"tier": "flex"}) == (ended.state, ended.details)

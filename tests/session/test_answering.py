@@ -100,6 +100,19 @@ def test_respond_refuses(open_session, store, events, text, prompted):
         assert "step.ended" == list(stream)[-1].type
 
 
+def test_a_client_whose_dialect_has_no_encoder(session):
+    """
+    It is named, with what to do without one.
+    """
+    client = Provider(HELLO)
+    client.dialect = attrs.evolve(client.dialect, encoder=None)
+    session.prompt("Hello")
+
+    text = "dialect 'acme-chat' has no encoder; make the request, then use decode"
+    with pytest.raises(LocalProtocolError, match=text), session.respond(client, BODY):
+        pass
+
+
 TAKEN = {
     "a complete answer": "a1",
     "a prompt": "u1",

@@ -622,6 +622,18 @@ class TestDamage:
             assert messages == len(caplog.messages)
         assert "session 's', seq 1 is damaged" in caplog.messages[0]
 
+    def test_a_session_with_two_damages_is_named_once(self, store, caplog):
+        """
+        Neither the row of its unfinished work nor its log can be read: each is named once.
+        """
+        store.append("s", [started()])
+        change(store.path, "UPDATE records SET body = x'5b'")
+        change(store.path, "UPDATE unfinished SET body = x'5b'")
+        for _ in range(3):
+            assert {} == store.unfinished()
+
+        assert 2 == len(caplog.messages)
+
     @pytest.mark.parametrize(
         "damage",
         ["records SET body = x'5b'", "unfinished SET body = x'5b'", "sessions SET id = x'ff' WHERE number = 2"],
