@@ -26,9 +26,10 @@ from assistant_events.clients.recovery import RequestKind
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import DURABLE_EVENTS
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, UserMessage, fail_again
+from assistant_events.recorder.calls import CUTS
 from assistant_events.session import EventStream, Session
 from assistant_events.stores import SqliteStore
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
+from assistant_events.values import ErrorInfo, ErrorKind
 
 if TYPE_CHECKING:
     from stamina.instrumentation import RetryDetails
@@ -41,8 +42,6 @@ and the service gives about a million in all.
 
 _POLL_S: Final = 0.1
 """Interval at which the report of a silent run is checked."""
-
-_EARLY: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
 
 _WHY: Final[Mapping[Action, str]] = MappingProxyType(
     {
@@ -295,7 +294,7 @@ class Conversation:
         return Exit.ANSWER
 
     def _show_answer(self, message: AssistantMessage) -> None:
-        if message.finish_reason in _EARLY:
+        if message.finish_reason in CUTS:
             self._live.note(f"the answer ended early: {message.raw_finish_reason or message.finish_reason}")
         if message.pending_tool_calls:
             names = rendering.first_of([call.name for call in message.pending_tool_calls])

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, final
 
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, dialect, vocabulary
+from assistant_events.adapters.gemini_interactions.decoder import BEGINNINGS
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
@@ -31,7 +32,6 @@ from assistant_events.values import read_json
 MODEL: Final = "gemini-3.6-flash"
 """The model that is asked when none is named."""
 
-_CREATED: Final = ("interaction.created", "interaction.start")
 _COMPLETED: Final = ("interaction.completed", "interaction.complete")
 
 _WITH_USAGE: Final = frozenset({"completed", "idle", "incomplete", "budget_exceeded", "requires_action"})
@@ -66,11 +66,11 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
     def observe(self, event: Fields) -> Observation:
         """Return what an event means for recovery."""
         name = self.event_name(event)
-        is_lifecycle = name in _CREATED or name in _COMPLETED
+        is_lifecycle = name in BEGINNINGS or name in _COMPLETED
         interaction = vocabulary.interaction_of(event) if is_lifecycle else mapping(event, "interaction")
         run_id = string(interaction, "id")
         foreign = self._foreign(run_id or string(event, "interaction_id"))
-        if name in _CREATED:
+        if name in BEGINNINGS:
             return Observation(run_id=run_id, status=string(interaction, "status"), foreign=foreign)
         if name in _COMPLETED:
             status = string(interaction, "status")

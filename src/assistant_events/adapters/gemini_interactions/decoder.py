@@ -28,7 +28,7 @@ Index: TypeAlias = int | str
 """Key of a step on the wire; an index that no service uses is taken as text."""
 
 _ONE_AT_A_TIME = ("model_output", "thought")  # a stop may be missing where another one begins
-_BEGINNINGS = ("interaction.created", "interaction.start")
+BEGINNINGS = ("interaction.created", "interaction.start")
 _OF_CALL = frozenset({"type", "id", "call_id", "name", "signature"})
 
 
@@ -105,7 +105,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         name = event.get("event_type")
         if type(name) is not str or not name:
             name = self.event_name(event)
-        if (self._paused or self._repeated) and name not in _BEGINNINGS:
+        if (self._paused or self._repeated) and name not in BEGINNINGS:
             return  # no step is open between two hops
         event_id = string(event, "event_id") if "event_id" in event else None
         self._cursor = event_id or None
@@ -126,7 +126,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                     self._on_start(event, fields, name)
             case "step.delta" | "content.delta":
                 self._on_delta(event, name)
-            case str() if name in _BEGINNINGS:
+            case str() if name in BEGINNINGS:
                 self._on_created(vocabulary.interaction_of(event))
             case "interaction.completed" | "interaction.complete":
                 self._on_completed(vocabulary.interaction_of(event), None)
@@ -410,7 +410,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _may_begin_replay(self, name: str | None) -> bool:
         """Whether an event that was seen before may begin a replay."""
-        return name in (_BEGINNINGS if self._created_again is None else ("step.start", "content.start"))
+        return name in (BEGINNINGS if self._created_again is None else ("step.start", "content.start"))
 
     def _meet_replay(self, created: Fields, index: Index, kind: str) -> None:
         """Begin anew when *created*, which came again, turns out to begin a replay: when its first step follows."""
