@@ -228,7 +228,7 @@ class StreamedCalls:
     def _has_other_name(self, call: int, name: str | None) -> bool:
         """Return whether a piece has another name than a call whose input is whole."""
         opened = self._recorder.open_of(call)
-        if not name or not isinstance(opened, OpenCall) or name == opened.name or not opened.buffer.length:
+        if not isinstance(opened, OpenCall) or name == opened.name or not opened.buffer.length:
             return False
         return self._is_whole(call)
 
