@@ -124,19 +124,13 @@ class MemoryLive:
     def _collect(self, topic: Topic, items: list[Record | LiveEvent], after: int) -> None:
         # After a pause, in which another process may have begun the log anew, watched ones are looked at.
         is_stale, topic.quiet = topic.quiet and topic.watchers > 0, False
-        live: list[LiveEvent] = []
         for cls, run in groupby(items, type):
             if cls is not Record:
-                live += cast("Iterator[LiveEvent]", run)
+                topic.collect(list(cast("Iterator[LiveEvent]", run)), after)
                 continue
-            if live:
-                topic.emit(live, after)
-                live = []
             records = list(cast("Iterator[Record]", run))
             self._add_records(topic, records, is_stale=is_stale)
             after = records[-1].seq
-        if live:
-            topic.collect(live, after)
 
     def _add_records(self, topic: Topic, records: Sequence[Record], *, is_stale: bool) -> None:
         if topic.pending:

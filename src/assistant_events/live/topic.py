@@ -142,14 +142,6 @@ class Topic:
             else:
                 self.pending.append((after, events))
 
-    def emit(self, events: Sequence[LiveEvent], after: int) -> None:
-        """Emit live events at once, unless some are pending before them, or the record *after* is not known yet."""
-        if self.pending or after > (self.seq or 0):
-            self.collect(events, after)
-            self.flush()
-        else:
-            self.add_live(events, after)
-
     def add_live(self, events: Sequence[LiveEvent], after: int) -> None:
         """Emit live events that follow the record *after*."""
         seq, joined = self.seq or 0, join_deltas(events)
