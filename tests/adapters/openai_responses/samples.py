@@ -210,6 +210,18 @@ SAMPLES = {
         done(0, **CUSTOM, input=PATCH, status="completed"),
     ),
     "search of xAI": stream(hosted(0, **{**CUSTOM, "call_id": "xs_call_1", "input": '{"q":1}', "status": "completed"})),
+    "code of xAI": stream(
+        hosted(
+            0,
+            id="fc_1",
+            type="code_interpreter_call",
+            status="completed",
+            call_id="",
+            name="code_execution",
+            arguments='{"code":"1+1"}',
+        ),
+        text(1, "2"),
+    ),
     "cited text": stream(text(0, "So", " it is", annotations=[annotation(0, 0, URL), annotation(0, 1, FILE)])),
     "log probabilities": stream(
         added(0, **MESSAGE, status="in_progress", content=[]),

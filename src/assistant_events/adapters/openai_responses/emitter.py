@@ -57,7 +57,7 @@ class OpenAIResponsesEmitter(ItemEmitter):
         started = {"status": "in_progress"} if "status" in item and not is_cut else {}
         start = {**emptied(item, field, *arrays), **started}
         self._frame("output_item.added", output_index=index, item=start)
-        if field:
+        if field in item:  # xAI has the input of a call of free text elsewhere
             self._write_text(f"{kind}_{field}", at, item, field, is_cut=is_cut)
         texts = words.TEXTS.of(item)
         for number, (where, place, part) in enumerate(texts, 1):
