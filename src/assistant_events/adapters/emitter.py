@@ -330,6 +330,16 @@ def own_message(message: AssistantMessage, dialect: str) -> AssistantMessage:
     return attrs.evolve(message, origin=origin, parts=parts, state=NO_STATE, details=NO_FIELDS)
 
 
+def is_uncalled(part: Part) -> bool:
+    """Return whether a part is a call of the app that has no object for its input: it is not to be run."""
+    return isinstance(part, ToolPart) and not part.provider_executed and part.input is None
+
+
+def called_only(message: AssistantMessage) -> AssistantMessage:
+    """Return a message without these calls, for wires that have no form for other inputs than objects."""
+    return attrs.evolve(message, parts=tuple(part for part in message.parts if not is_uncalled(part)))
+
+
 def finish_word(
     message: AssistantMessage, dialect: str, words: Mapping[str, FinishReason], otherwise: str
 ) -> str | None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from assistant_events import ErrorInfo, ErrorKind, fold
+from assistant_events.adapters import load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import Call, durable
 from assistant_events.testing import answer as built
@@ -141,6 +142,39 @@ def test_a_call_that_another_provider_has_not_answered():
     assert (1, "unplaced") in [(drop.part, str(drop.reason)) for drop in drops]
     document = DIALECT.emit_resource(fold(given_events).last)
     assert [T("So."), call, result] == document["candidates"][0]["content"]["parts"]
+
+
+def test_a_call_without_an_object_for_its_input():
+    """
+    It is left out and reported: a client would run it without arguments (rig, a call that the limit has cut).
+    """
+    chat = load_dialect("openai-chat").decoder("a1")
+    function = {"index": 0, "id": "c1", "function": {"name": "record", "arguments": '{"note": "The'}}
+    chunks = [{"tool_calls": [function]}, {"content": "So."}]
+    given_events = [
+        event
+        for delta in chunks
+        for event in chat.feed_event({"id": "1", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    ]
+    given_events += chat.feed_event({"id": "1", "choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]})
+    given_events += chat.close()
+    drops, _, found = emitted(given_events)
+    document = DIALECT.emit_resource(fold(given_events).last)
+
+    assert "invalid-input" == fold(given_events).last.tool_calls[0].error.kind
+    assert ["text"] == [part.type for part in fold(found).last.parts]
+    assert (0, "unplaced") in [(drop.part, str(drop.reason)) for drop in drops]
+    assert [T("So.")] == document["candidates"][0]["content"]["parts"]
+
+
+def test_the_document_of_an_answer_with_a_cut_call():
+    """
+    A document has no form for arguments that were cut, and a client would run the call without them.
+    """
+    pieces = [F("f", willContinue=True), P("$.a", goes_on=True, stringValue="Fra")]
+    cut = message(answer(T("So."), *pieces, end=ended("MAX_TOKENS")))
+
+    assert [T("So.")] == DIALECT.emit_resource(cut)["candidates"][0]["content"]["parts"]
 
 
 def test_frames():

@@ -7,7 +7,7 @@ from typing import Any
 
 from assistant_events import messages as msg
 from assistant_events.adapters import google_rpc
-from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
+from assistant_events.adapters.emitter import EmitterBase, called_only, finish_word, is_lost, is_uncalled, own_message
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
@@ -45,17 +45,16 @@ class GeminiGenerateContentEmitter(EmitterBase):
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the chunks of a part: a text is as many as it has pieces."""
-        if part_kind(part) is None:
-            self._unwritten.add(place)
-            return
-        written = write_part("part", part)
-        if isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.INCOMPLETE:
+        written = {} if part_kind(part) is None else write_part("part", part)
+        if written and isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.INCOMPLETE:
             self._write_cut(written, pieces_of(part.raw_input) or ())
-            return
-        *pieces, last = self.pieces(written.get("text", "")) or [""]
-        for piece in pieces:
-            self._part({key: value for key, value in written.items() if key == "thought"} | {"text": piece})
-        self._part({**written, "text": last} if "text" in written else written)
+        elif not written or is_uncalled(part):  # a client would run it with an empty input
+            self._unwritten.add(place)
+        else:
+            *pieces, last = self.pieces(written.get("text", "")) or [""]
+            for piece in pieces:
+                self._part({key: value for key, value in written.items() if key == "thought"} | {"text": piece})
+            self._part({**written, "text": last} if "text" in written else written)
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the result of a call, and before it a call that would be one of the app without it."""
@@ -80,7 +79,7 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     if message.error is not None and not _is_candidates(message):
         return google_rpc.error_document(message.error)
     message = own_message(message, _DIALECT)
-    ending, parts = _ending(message), wire_parts(message)
+    ending, parts = _ending(message), wire_parts(called_only(message))
     if parts:
         [candidate] = ending.get("candidates") or [{"index": 0}]
         ending["candidates"] = [{"content": {"parts": parts, "role": "model"}, **candidate}]
