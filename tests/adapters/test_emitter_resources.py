@@ -9,8 +9,8 @@ import pytest
 from assistant_events import MessageStatus, fold
 from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
-from assistant_events.testing import answer, durable
-from assistant_events.values import ErrorInfo, Usage
+from assistant_events.testing import Call, answer, durable
+from assistant_events.values import Citation, ErrorInfo, Usage
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
 
 from .notation import (
@@ -143,6 +143,20 @@ def test_answers_of_others():
     assert {"total_input_tokens": 1} == document["usage"]
     assert ("completed", "acme-1") == (document["status"], document["model"])
     assert "id" not in document
+
+
+def test_hosted_calls_and_sources_of_others():
+    """
+    A call that another provider runs is none of the app, also without a result, and sources of a text are kept.
+    """
+    source = Citation(url="https://a.example", title="A", start=0, end=2)
+    hosted = Call("shell", {"command": "ls"}, provider_executed=True)
+    message = read(of(*answer("Hi", calls=[hosted], citations=[source])))
+    text, call = message.parts
+
+    assert (source,) == text.citations
+    assert ("shell", True) == (call.name, call.provider_executed)
+    assert "stop" == message.finish_reason
 
 
 @pytest.mark.parametrize("name", ["plain", "overlap", "media and citations", "two hops", "parallel calls", "no ids"])

@@ -216,7 +216,7 @@ def emit_resource(
         raise TypeError(f"message: expected an AssistantMessage, got {type(message).__name__}")
     message = own_message(message, _DIALECT)
     failure = failure_of(message)
-    steps = wire_steps.wire_steps(attrs.evolve(message, parts=[_with_transcription(part) for part in message.parts]))
+    steps = wire_steps.wire_steps(attrs.evolve(message, parts=[_in_our_words(part) for part in message.parts]))
     if failure.output_error is not None:
         steps.append({"type": "model_output", "error": failure.output_error})
     ending = {
