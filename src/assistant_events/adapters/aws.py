@@ -98,10 +98,12 @@ def write_exception(error: ErrorInfo) -> dict[str, Any]:
     """Return the event of an error: an exception, or an error of the stream where the code is not one of a service."""
     # Any: plain JSON.
     written = AWS_ERRORS.write(error)
-    code = written.get("code")
-    name = _NAMES.get(str(code).lower(), code)
-    if isinstance(name, str) and name.endswith("Exception"):
-        return {name: {key: value for key, value in written.items() if key != "code"}}
+    is_exception = str(written.get("code")).lower().endswith("exception")
+    if not is_exception and error_in({"error": written}) is None:  # of another provider: without a code, or with a type
+        written = {"code": error.code or AWS_ERRORS.word(error.kind), "message": error.message}
+    name = _NAMES.get(written["code"].lower(), written["code"])
+    if name.endswith("Exception"):
+        return {name: without(written, ("code",))}
     return {"error": written}
 
 

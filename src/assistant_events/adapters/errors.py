@@ -209,7 +209,7 @@ class ErrorTable:
             if self.read(form) == error:
                 return form
         forms = [
-            {self.fields[0]: code, "message": error.message} for code in (error.code, self._word(error.kind)) if code
+            {self.fields[0]: code, "message": error.message} for code in (error.code, self.word(error.kind)) if code
         ]
         return min(forms, key=lambda form: _differences(self.read(form), error))
 
@@ -274,7 +274,8 @@ class ErrorTable:
             yield from [{first: error.status, other: error.code, **rest} for other in others]
         yield from [{other: error.code, **rest} for other in others]
 
-    def _word(self, kind: str) -> str:
+    def word(self, kind: str) -> str:
+        """Return the code of the wire that is nearest to a kind, in lower case."""
         for each in (kind, _NEAREST.get(kind)):
             for code, meaning in self.codes.items():
                 if meaning == each:

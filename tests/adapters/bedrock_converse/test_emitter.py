@@ -185,6 +185,24 @@ def test_another_code():
     assert [E()] == frames_of(emitted(events(stream(E())))[1])[1:]
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        ErrorInfo(kind="provider", message="no"),
+        ErrorInfo(kind="context-length", message="no", code="context_length_exceeded", details={"type": "tokens"}),
+        ErrorInfo(kind="provider", message="no", code="500", status=500),
+    ],
+    ids=["without a code", "with a type", "with a number"],
+)
+def test_errors_of_others_are_read(error):
+    """
+    An error of another provider, without a code, with a type or a number, is none of a stream that was cut.
+    """
+    found = fold(events(emitted(built("Hi", error=error))[1])).last.error
+
+    assert (error.kind, "no") == (found.kind, found.message)
+
+
 @given(sessions())
 def test_conversations_of_others_are_encoded(given_events):
     """
