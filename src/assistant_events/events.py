@@ -111,7 +111,10 @@ class StepRestarted(_Durable):
     """Fills in the model names that the start of the step did not know; `None` when it adds nothing."""
 
     run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
+    """The response at the provider, if it is another one."""
+
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
+    """State of the new attempt; that of the one before is void."""
 
 
 @final

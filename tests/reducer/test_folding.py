@@ -406,13 +406,13 @@ def test_a_provider_executed_call_stays_one(events):
 
 def test_a_restart_empties_the_message():
     """
-    Parts, error and usage are removed; origin, run and state stay unless the restart has its own.
+    Parts, error, usage, details and state are removed, also the state of the end; origin and run stay.
     """
     start = StepStarted(**A, origin=origin(), run=run(), state={"s": 1})
-    failed = StepFailed(**A, error=error(), usage=Usage(output_tokens=1))
+    failed = StepFailed(**A, error=error(), usage=Usage(output_tokens=1), details={"d": 1}, state={"s": 2})
     restarted = only([start, TextStarted(**A), TextEnded(**A, text="a"), failed, StepRestarted(**A, reason="again")])
 
-    assert AssistantMessage(id="a1", origin=origin(), run=run(), state={"s": 1}) == restarted
+    assert AssistantMessage(id="a1", origin=origin(), run=run()) == restarted
 
 
 def test_a_restart_may_bring_another_run_and_state():

@@ -219,7 +219,7 @@ class OpenAnswer(OpenMessage):
     def _restart_step(self, event: ev.StepRestarted, moment: Moment) -> Outcome:
         old = self.base
         origin = old.origin.filled_in(event.origin)
-        self.base = base = parts.answer_draft(self.id, origin, event.run or old.run, event.state or old.state)
+        self.base = base = parts.answer_draft(self.id, origin, event.run or old.run, event.state)
         base.times = None if old.times is None else attrs.evolve(old.times, ended=None)
         self.parts = []
         self.calls = {}
