@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assistant_events import Origin, Transcript, UserMessage, fold
+from assistant_events import FinishReason, Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import detect_dialect, dialect_names, load_dialect
 from assistant_events.testing import Call, answer, check_adapter
 from assistant_events.testing.sample import Sample
@@ -179,3 +179,18 @@ def test_a_failed_tool_of_another_provider_has_failed(name, output):
         fold(found).last.tool_calls[0].status for found in (events, load_dialect(name).decode_resource(document, "a1"))
     ]
     assert (output or "no hits") in body.decode(errors="replace")
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_an_end_without_a_word_of_the_wire(name):
+    """
+    An answer that an app has made without the word of the wire is written with the one that means its reason.
+    """
+    found = load_dialect(name)
+    events = answer("Hello", origin=Origin(provider="acme", model="m", dialect=name))
+    emitter, decoder = found.emitter(), found.decoder("a1")
+    frames = [frame for event in events for frame in emitter.emit(event)] + emitter.close()
+    read = [event for frame in frames for event in decoder.feed(emitter.to_bytes(frame))] + decoder.close()
+    document = found.decode_resource(found.emit_resource(fold(events).last), "a1")
+
+    assert [FinishReason.STOP] * 2 == [fold(each).last.finish_reason for each in (read, document)]

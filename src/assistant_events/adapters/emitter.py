@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
@@ -341,12 +341,22 @@ def called_only(message: AssistantMessage) -> AssistantMessage:
 
 
 def finish_word(
-    message: AssistantMessage, dialect: str, words: Mapping[str, FinishReason], otherwise: str
+    message: AssistantMessage,
+    dialect: str,
+    words: Mapping[str, FinishReason],
+    otherwise: str,
+    *,
+    wordless: Container[FinishReason] = frozenset({FinishReason.OTHER, FinishReason.TOOL_CALLS}),
 ) -> str | None:
-    """Return the wire's word for why a message ended: its own one, else the first of *words* that means the same."""
-    if message.finish_reason is None or message.origin.dialect == dialect:
-        return message.raw_finish_reason
-    return word_of(words, message.finish_reason, otherwise)
+    """
+    Return the wire's word for why a message ended: its own one, else the first of *words* that means the same.
+
+    An own message without a word ended with none, where that is read as one of the reasons *wordless*.
+    """
+    reason, word = message.finish_reason, message.raw_finish_reason
+    if reason is None or (message.origin.dialect == dialect and (word is not None or reason in wordless)):
+        return word
+    return word_of(words, reason, otherwise)
 
 
 def is_lost(error: ErrorInfo | None) -> bool:

@@ -95,7 +95,7 @@ def _ending(message: msg.AssistantMessage) -> Item:
     """Return what the last chunk has beside content: reason, details and counts."""
     details: Item = thaw(message.details)
     chunk = {key: details.pop(key) for key in _OF_CHUNK if key in details}
-    reason = finish_word(message, _DIALECT, words.FINISH_REASONS, "STOP")
+    reason = finish_word(message, _DIALECT, words.FINISH_REASONS, "STOP", wordless=())
     if message.error is not None:
         reason = message.error.code if _is_candidates(message) else None
     if reason is not None and reason != words.block_reason_of(chunk):
