@@ -261,6 +261,19 @@ def test_fields_of_every_chunk(prefix):
     assert {("flex", "fp_1")} == {(chunk["service_tier"], chunk["system_fingerprint"]) for chunk in chunks}
 
 
+@pytest.mark.parametrize("model", [{}, {"model": None}, {"model": ""}])
+def test_a_deployment_is_a_model(model):
+    """
+    At the address of a deployment of Azure a request needs no model, and fixtures are compared with the deployment.
+    """
+    provider = provider_of({Match(model="my-gpt"): "Hi"})
+    sent = {**{key: each for key, each in body().items() if key != "model"}, **model}
+    found = asked(provider, "POST", "/openai/deployments/my-gpt/chat/completions", sent, HEADERS)
+
+    assert (200, "my-gpt") == (found.status, found.document["model"])
+    assert 400 == asked(provider, "POST", "/openai/v1/chat/completions", sent, HEADERS).status
+
+
 def test_the_tier_of_an_answer():
     """
     Completions and chunks have the tier that the service uses by default: LiteLLM fails without one of Groq.

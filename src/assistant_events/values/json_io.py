@@ -52,8 +52,10 @@ def write_json(value: object) -> bytes:
 
     A document with a lone surrogate is written as ASCII with escapes, so that nothing is lost.
 
+    The value is not checked: msgspec writes dates and others that `freeze` refuses.
+
     Raises:
-        TypeError: A value is not JSON.
+        TypeError: A value cannot be written.
     """
     try:
         return fast_writer()(value)

@@ -35,6 +35,12 @@ class ChatService(DocumentService[Run]):
         """Return a random id of an answer."""
         return f"chatcmpl-{token_hex(14)}"
 
+    def body(self, call: Call) -> Body:
+        """Return the body of a request. A deployment of Azure is the model where the body names none."""
+        body = super().body(call)
+        deployment: str | None = call.request.path_params.get("deployment")
+        return body if deployment is None or body.get("model") else {**body, "model": deployment}
+
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
         check_create(body)
