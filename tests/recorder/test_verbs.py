@@ -394,6 +394,22 @@ def test_citations(recorder):
     assert [TextEnded(**A, text="Hi", citations=[source])] == recorder.end_text(citations=[source])
 
 
+@pytest.mark.parametrize(
+    ("place", "kept"), [((0, 2), (0, 2)), ((1, 3), (None, None)), ((3, None), (None, None)), ((None, 2), (None, 2))]
+)
+def test_places_outside_of_the_text(recorder, place, kept):
+    """
+    A citation whose place is not in the text, in code points, has none.
+    """
+    start, end = place
+    recorder.text("\N{GRINNING FACE}")
+    recorder.keep(None, citations=[Citation(url="https://u.example", start=start, end=end)])
+    recorder.text("i")
+    [ended] = recorder.end_text()
+
+    assert [("https://u.example", *kept)] == [(each.url, each.start, each.end) for each in ended.citations]
+
+
 def test_media_in_pieces(recorder):
     """
     Bytes open a media item and add to it; its end has all of them.

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import attrs
+
 from assistant_events import events as ev
 from assistant_events.lifecycle import FRAGMENT_KINDS, KnownEvent
 from assistant_events.values import Citation, JsonObject, State, valid_text
@@ -137,7 +139,7 @@ class OpenFragment:
                 message_id=message_id,
                 text=value,
                 complete=complete,
-                citations=tuple(self.citations),
+                citations=tuple([_placed_in(value, each) for each in self.citations]),
                 details=self.details,
                 state=state,
             )
@@ -343,6 +345,13 @@ class Fragments:
             return
         for event in events:
             self.emit(event)
+
+
+def _placed_in(text: str, citation: Citation) -> Citation:
+    """Return a citation of *text*, without a place that is outside of it."""
+    if max(citation.start or 0, citation.end or 0) <= len(text):
+        return citation
+    return attrs.evolve(citation, start=None, end=None)
 
 
 def merge_state(known: dict[str, Any], more: State) -> None:

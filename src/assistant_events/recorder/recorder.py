@@ -263,7 +263,8 @@ class Recorder(Delivery):
 
             state: Merged into what was kept before: objects are merged, arrays are joined, other values are replaced.
 
-            citations: Sources, in code points of the text; added to those that were kept before.
+            citations: Sources, in code points of the text; added to those that were kept before. A place that is
+                outside of the text, when that ends, is left out.
 
             details: Facts that are never sent back; each replaces the one of its name. What comes in pieces, as do log
                 probabilities, is collected by the adapter and kept once, at the end and in `on_failing`.
@@ -317,7 +318,7 @@ class Recorder(Delivery):
 
             text: The whole text, when the provider repeats it; it wins over the deltas. `None` otherwise.
 
-            citations: Sources, in code points of this text.
+            citations: Sources, in code points of this text; see `keep`.
 
             details: Facts of the provider that are never sent back.
 

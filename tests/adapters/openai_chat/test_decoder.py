@@ -1225,6 +1225,18 @@ def test_sources():
     assert "https://u.example" == text.state["annotations"][0]["url_citation"]["url"]
 
 
+def test_a_source_outside_of_the_text():
+    """
+    A place that is not in the text, such as one in bytes behind a gateway, is left out of the citation, not of state.
+    """
+    place = {"start_index": 2, "end_index": 9}
+    source = {"type": "url_citation", "url_citation": {"url": "https://u.example", **place}}
+    [text] = message(answer(D(annotations=[source]), T("\N{GRINNING FACE} Yes."))).parts
+
+    assert (Citation(url="https://u.example"),) == text.citations
+    assert [source] == thaw(text.state["annotations"])
+
+
 SOURCE = {"type": "url_citation", "url_citation": {"url": "https://u.example"}}
 SOURCES = {
     "before the text": ([D(annotations=[SOURCE]), T("Yes.")], [("text", "Yes.", 1)]),
