@@ -310,7 +310,7 @@ def test_iterating_outside_of_the_block(session):
     Without its block a stream gives nothing, and the error shows how it is entered; nor does it after the block.
     """
     stream = session.decode(Scripted("a1"), HELLO)
-    with pytest.raises(LocalProtocolError, match="enter the stream first: `async with"):
+    with pytest.raises(LocalProtocolError, match=r"`async with session.*, without `async` for a"):
         next(stream)
     with stream as events:
         next(events)

@@ -49,7 +49,8 @@ class AnswerStream:
 
     def _entered(self) -> StreamReceiver:
         if self._receiver is None:
-            raise LocalProtocolError("enter the stream first: `async with session.respond(...) as events`")
+            how = "`async with session.respond(...) as events`, without `async` for a `SyncSession`"
+            raise LocalProtocolError(f"enter the stream first: {how}")
         return self._receiver
 
     async def _enter(self) -> None:
