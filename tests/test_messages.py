@@ -222,6 +222,7 @@ def test_output_that_is_not_json():
     day = {"day": date(2026, 1, 2)}
 
     assert ToolSuccess(**C, output={"day": "2026-01-02"}) == call().succeed(day, default=str)
+    assert {"day": "2026-01-02"} == call().fail("late", output=day, default=str).output[0].value
     with pytest.raises(TypeError, match=r"^\$\.day: expected JSON, got date$"):
         call().succeed(day)
 

@@ -292,10 +292,15 @@ class ToolPart(validators.Extensible):
         )
 
     def fail(
-        self, error: ErrorInfo | BaseException | str, *, output: ContentInput = (), state: State = NO_STATE
+        self,
+        error: ErrorInfo | BaseException | str,
+        *,
+        output: ContentInput = (),
+        default: Default | None = None,
+        state: State = NO_STATE,
     ) -> ToolFailed:
         """
-        Return the event that fails this call.
+        Return the event that fails this call, with *output* as in `succeed`.
 
         A `str` becomes the message of an error of kind `tool`; so do the class and the text of an exception, without
         the credentials of its request and with a bounded length.
@@ -309,7 +314,7 @@ class ToolPart(validators.Extensible):
             message_id=self.message_id,
             call_id=self.call_id,
             error=info,
-            output=output,
+            output=as_content(output, default=default),
             provider_executed=self.provider_executed,
             state=state,
         )
