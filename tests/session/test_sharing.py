@@ -17,7 +17,7 @@ from assistant_events.session import Session, SyncSession
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import ids
 from tests.session.moves import BODY, SlowProvider, run, until
-from tests.session.scripted import Scripted, line, receive
+from tests.session.scripted import HELLO, Provider, Scripted, line, receive
 
 
 def asking(count):
@@ -145,6 +145,42 @@ def test_threads_share_a_session(store):
 
     assert 8 == len(session.transcript)
     assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+def test_threads_that_ask_at_once(store):
+    """
+    A synchronous client waits for the first byte; until then another thread asks for nothing.
+    """
+    asked, answers = threading.Event(), threading.Event()
+
+    class Silent(Provider):
+        def create(self, body, message_id, *, prior=None):
+            asked.set()
+            answers.wait(20)
+            return super().create(body, message_id, prior=prior)
+
+    def ask():
+        with session.respond(client, BODY) as events:
+            return [event.type for event in events]
+
+    client = Silent(HELLO)
+    session = SyncSession.open(store, "s1")
+    session.prompt("Hi")
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(ask)
+        asked.wait(20)
+        with pytest.raises(LocalProtocolError, match="is being received; leave that block first"):
+            ask()
+        answers.set()
+        first.result()
+
+    assert ["Hi", "Hello"] == [message.text for message in session.transcript]
+    session.prompt("More")
+    with pytest.raises(IndexError):
+        ask()  # the client has no answer
+    client.answers = [HELLO]
+    ask()
+    assert "Hello" == session.transcript.last_answer.text
 
 
 def test_an_answer_that_waits_to_be_stored(store):

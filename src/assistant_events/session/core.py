@@ -20,7 +20,6 @@ from assistant_events.events import LIVE_EVENTS, DeltaEvent, Event, HistoryRewou
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import (
     AssistantMessage,
-    Awaits,
     Message,
     MessageStatus,
     Transcript,
@@ -34,7 +33,7 @@ from assistant_events.session.options import CHECKPOINT_S, Meta, Records, Sessio
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
-from assistant_events.session.request import Refused, created, request_for
+from assistant_events.session.request import Refused, check_turn, created, request_for
 from assistant_events.session.stopping import stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
@@ -173,10 +172,8 @@ class Core(ABC, Generic[StreamT]):
 
         async def ask(tried: Refused | None) -> tuple[Source, Encoded] | None:
             if tried is None:
-                await self._alone(self._refresh())
+                await self._alone(self._take_turn(ask, name, repair=repair))
             dialect, provider = api_of(client)
-            if tried is None and not repair:
-                self._check_turn()
             prior = self.transcript.get(name)
             failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
             if tried is None and (prior is not failed or (failed and failed.acted) or name in self.transcript.rewound):
@@ -582,16 +579,14 @@ class Core(ABC, Generic[StreamT]):
             raise LocalProtocolError(f"message {message_id!r} {gone}")
         return message
 
-    def _check_turn(self) -> None:
-        if (name := self._receivers.asked_for) is not None:
-            raise LocalProtocolError(f"message {name!r} is being received; leave that block first, or pass repair=True")
-        for left in self.transcript.unfinished():
-            if left.awaits is Awaits.TOOLS:
-                missing = f"call {left.call_id!r} of message {left.message_id!r} has no result; append one"
-                raise LocalProtocolError(f"{missing}, or prompt with abandon_calls=True, or pass repair=True")
-            if left.awaits is Awaits.PROVIDER:
-                open_ = f"message {left.message_id!r} is not complete"
-                raise LocalProtocolError(f"{open_}; resume it, close it with reconcile(), or pass repair=True")
+    async def _take_turn(self, ask: Ask, name: str, *, repair: bool) -> None:
+        await self._refresh()
+        if not repair:
+            if (other := self._receivers.asked_for) is not None:
+                hint = "leave that block first, or pass repair=True"
+                raise LocalProtocolError(f"message {other!r} is being received; {hint}")
+            check_turn(self.transcript)
+        self._receivers.asking[ask] = name
 
     def _resumable(self) -> str:
         for left in self.transcript.unfinished():

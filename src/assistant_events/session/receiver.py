@@ -368,6 +368,8 @@ class Receivers:
         self.projection = projection
         # Their streams keep them: one that cannot be entered again is forgotten, and so is its connection.
         self._all: WeakSet[StreamReceiver] = WeakSet()
+        self.asking: dict[object, str] = {}
+        """By stream, ids of the messages that are asked for: a synchronous client waits for the first byte."""
 
     @property
     def message_ids(self) -> set[str | None]:
@@ -381,9 +383,10 @@ class Receivers:
 
     @property
     def asked_for(self) -> str | None:
-        """Id of a message whose answer has not been stored to its end, of those that are being received."""
+        """Id of a message that is asked for, or whose answer is being received and has not been stored to its end."""
         open_ = [one for one in self._all if one.active and not one.ended_by_others]
-        return next((one.source.answer.message_id for one in open_ if one.pending or not one.finished), None)
+        received = [one.source.answer.message_id for one in open_ if one.pending or not one.finished]
+        return next(iter([*self.asking.values(), *received]), None)
 
     async def begin(self, source: Source, *, sole: bool) -> StreamReceiver:
         """Return a new receiver, unless another one receives the message."""

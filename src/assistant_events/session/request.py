@@ -13,7 +13,7 @@ from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.adapters.refused_state import refusal_in
 from assistant_events.errors import LocalProtocolError
-from assistant_events.messages import AssistantMessage, Message, MessageStatus
+from assistant_events.messages import AssistantMessage, Awaits, Message, MessageStatus, Transcript
 from assistant_events.session.answers import Client, api_of
 from assistant_events.values import ErrorInfo, Origin
 
@@ -26,6 +26,22 @@ def created(
     if continues is None or not _takes(create, "continues"):
         return create(body, name, prior=prior)
     return create(body, name, prior=prior, continues=continues)
+
+
+def check_turn(transcript: Transcript) -> None:
+    """
+    Check that nothing is open before an answer is asked for.
+
+    Raises:
+        LocalProtocolError: A call has no result, or an answer is not complete.
+    """
+    for left in transcript.unfinished():
+        if left.awaits is Awaits.TOOLS:
+            missing = f"call {left.call_id!r} of message {left.message_id!r} has no result; append one"
+            raise LocalProtocolError(f"{missing}, or prompt with abandon_calls=True, or pass repair=True")
+        if left.awaits is Awaits.PROVIDER:
+            open_ = f"message {left.message_id!r} is not complete"
+            raise LocalProtocolError(f"{open_}; resume it, close it with reconcile(), or pass repair=True")
 
 
 def _takes(function: Callable[..., object], name: str) -> bool:

@@ -54,7 +54,7 @@ class AnswerStream:
         return self._receiver
 
     async def _enter(self) -> None:
-        receiver = self._receiver
+        receiver, receivers = self._receiver, self._calls.receivers
         if receiver is not None and not receiver.parked:
             raise LocalProtocolError("a stream is entered again only when its store has failed, and before another")
         try:
@@ -65,11 +65,13 @@ class AnswerStream:
             asked = await self._ask(None)
             assert asked is not None, "nothing was refused"
             source, self.request = asked
-            self.seq = self._calls.receivers.projection.seq
-            self._receiver = await self._calls.receivers.begin(source, sole=self.request is not None)
+            self.seq = receivers.projection.seq
+            self._receiver = await receivers.begin(source, sole=self.request is not None)
         except BaseException:
             await self._calls.hold(held=False)
             raise
+        finally:
+            receivers.asking.pop(self._ask, None)
 
     def _events(self) -> AsyncGenerator[Event]:
         """Return the iterator over the events; another one when an exception has ended it."""
