@@ -226,6 +226,7 @@ HOLDS = {
     "an agent, and there is none": ({"agent": "deep-research"}, False),
     "a call": ({"call_id": "c1"}, True),
     "another call": ({"call_id": "c2"}, False),
+    "a call without its number": ({"call_id": "c"}, False),
     "the last call": ({"last_call_id": "c1"}, True),
     "another last call": ({"last_call_id": "c0"}, False),
     "a previous interaction": ({"previous_interaction_id": "v1_a"}, True),

@@ -7,7 +7,7 @@ A dialect reads `RequestFacts` from the body of a request. `choose` picks the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, final
 
@@ -75,12 +75,15 @@ class Match:
     """
 
     user_text: TextRule | None = None
-    """The newest text of the user, in any form of the input."""
+    """The newest text of the user, in any form of the input: all texts of the message, or the last of them."""
 
     model: TextRule | None = None
 
     call_id: str | None = None
-    """A call whose result the request contains, after the newest answer of the model."""
+    """
+    A call whose result the request contains, after the newest answer of the model. A call that is repeated in a
+    conversation, as `c1_2` for `c1`, is this call too.
+    """
 
     last_call_id: str | None = None
     """The call whose result is the last item of the request."""
@@ -141,6 +144,9 @@ class Item(NamedTuple):
     call_ids: tuple[str, ...] = ()
     """All that it may have had, of a call without an id in the request."""
 
+    last_text: str | None = None
+    """The last of several texts: where prompts follow one another, some wires have one message for them."""
+
 
 @final
 @attrs.frozen(kw_only=True)
@@ -158,9 +164,15 @@ class RequestFacts:
     """The facts of this request without those that it continues; None when it continues none."""
 
     @cached_property
+    def newest_prompt(self) -> Item:
+        """The newest item of the user that has a text."""
+        prompts = (item for item in reversed(self.items) if item.kind == "user" and item.text is not None)
+        return next(prompts, Item("user"))
+
+    @property
     def user_text(self) -> str | None:
         """The newest text of the user."""
-        return next((item.text for item in reversed(self.items) if item.kind == "user" and item.text is not None), None)
+        return self.newest_prompt.text
 
     @cached_property
     def call_ids(self) -> tuple[str, ...]:
@@ -210,6 +222,12 @@ def text_of(content: object) -> str | None:
     return "".join(texts) if is_array(content) and texts else None
 
 
+def prompt_of(content: object) -> Item:
+    """Return the item of a prompt with this content, see `text_of`."""
+    texts = [text for item in mappings({"content": content}, "content") if (text := string(item, "text")) is not None]
+    return Item("user", text_of(content), last_text=texts[-1] if texts else None)
+
+
 def choose(candidates: Sequence[tuple[int, Match]], facts: RequestFacts) -> int | None:
     """
     Return the index of the first candidate that matches a request; `None` when none does.
@@ -227,10 +245,10 @@ def matches(match: Match, facts: RequestFacts) -> bool:
     """Return whether all rules of *match* hold; `position` is not one of them."""
     facts = _seen_by(match, facts)
     return (
-        _holds(match.user_text, facts.user_text)
+        (_holds(match.user_text, facts.user_text) or _holds(match.user_text, facts.newest_prompt.last_text))
         and _holds(match.model, facts.model)
-        and match.call_id in (None, *facts.call_ids)
-        and match.last_call_id in (None, *facts.last.call_ids)
+        and _is_among(match.call_id, facts.call_ids)
+        and _is_among(match.last_call_id, facts.last.call_ids)
         and match.turn in (None, facts.turn)
         and all(_holds(rule, facts.system) for rule in match.system)
         and match.tool in (None, *facts.tools)
@@ -240,6 +258,12 @@ def matches(match: Match, facts: RequestFacts) -> bool:
     )
 
 
+def _is_among(call_id: str | None, given: Iterable[str]) -> bool:
+    """Return whether *call_id* is one of *given*, also with the number that a repeated id gets in a request."""
+    return call_id is None or any(call_id in (each, _NUMBER.sub("", each)) for each in given)
+
+
+_NUMBER: Final = re.compile("_(?!1$)[1-9][0-9]*$")
 _EVERYTHING: Final = Match()
 _GENERAL: Final = frozenset(field.name for field in attrs.fields(Match))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assistant_events.adapters.json_fields import array, mappings, string
-from assistant_events.mock.matching import Item, RequestFacts, text_of
+from assistant_events.mock.matching import Item, RequestFacts, prompt_of, text_of
 
 
 def read_request(body: Mapping[str, Any]) -> RequestFacts:
@@ -30,9 +30,9 @@ def _items(body: Mapping[str, Any]) -> Iterator[Item]:
             yield Item("model")
         elif message.get("role") == "user":
             results = [block for block in mappings(message, "content") if block.get("type") == "tool_result"]
-            text = text_of(message.get("content"))
-            if text is not None or len(results) < len(array(message, "content")):
-                yield Item("user", text)
+            prompt = prompt_of(message.get("content"))
+            if prompt.text is not None or len(results) < len(array(message, "content")):
+                yield prompt
             for block in results:
                 yield Item("result", text_of(block.get("content")), (string(block, "tool_use_id") or "",))
 

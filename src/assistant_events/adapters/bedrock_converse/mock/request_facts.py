@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from assistant_events.adapters.json_fields import array, mapping, mappings, string
-from assistant_events.mock.matching import Item, RequestFacts, text_of
+from assistant_events.mock.matching import Item, RequestFacts, prompt_of, text_of
 
 _PATH: Final = re.compile(r"/model/(?P<model>.+)/converse(?P<stream>-stream)?$")
 
@@ -43,6 +43,6 @@ def _items(body: Mapping[str, Any]) -> Iterator[Item]:
             results = [mapping(block, "toolResult") for block in mappings(message, "content") if "toolResult" in block]
             for result in results:
                 yield Item("result", text_of(result.get("content")), (string(result, "toolUseId") or "",))
-            text = text_of(message.get("content"))
-            if text is not None or len(results) < len(array(message, "content")):
-                yield Item("user", text)
+            prompt = prompt_of(message.get("content"))
+            if prompt.text is not None or len(results) < len(array(message, "content")):
+                yield prompt

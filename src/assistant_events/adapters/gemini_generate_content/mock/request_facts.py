@@ -77,4 +77,4 @@ def _items_of_user(parts: list[Fields], waiting: list[_Called]) -> Iterator[Item
         yield Item("result", write_json(result.get("response")).decode(), ids)
     texts = [text for part in parts if (text := string(part, "text")) is not None and not part.get("thought")]
     if texts or not results:
-        yield Item("user", "".join(texts))
+        yield Item("user", "".join(texts), last_text=texts[-1] if texts else None)
