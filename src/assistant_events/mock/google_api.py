@@ -61,9 +61,9 @@ def error_response(error: ApiError, *, is_array: bool = False) -> Response:
     return json_response([body] if is_array else body, error.status, error.headers)
 
 
-def status_of_name(code: str) -> int:
+def status_of_name(name: str) -> int:
     """Return the HTTP status of a name in any case; 500 for one that is not known."""
-    return next((status for status, name in STATUSES.items() if name == code.upper()), 500)
+    return next((status for status, each in STATUSES.items() if each == name.upper()), 500)
 
 
 def error_of_stream(error: StreamError) -> dict[str, Any]:

@@ -45,7 +45,6 @@ class ConverseService(DocumentService[Run]):
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=({"text": "This is the answer of another run."},))
     facts = staticmethod(read_request)
     error_response = staticmethod(error_response)
-    error_status = staticmethod(status_of)
 
     def new_id(self) -> str:
         """Return a random id of a request."""
@@ -87,6 +86,10 @@ class ConverseService(DocumentService[Run]):
     def response_headers(self, run: Run) -> Mapping[str, str]:
         """Return the id of the request: the body has none."""
         return {"x-amzn-requestid": run.id}
+
+    def error_status(self, code: str) -> int:
+        """Return the HTTP status of an exception."""
+        return status_of(code)
 
 
 class MockProvider(DocumentProvider):

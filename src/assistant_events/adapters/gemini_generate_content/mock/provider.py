@@ -56,8 +56,6 @@ class GenerateContentService(DocumentService[Run]):
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(parts=({"text": "This is the answer of another run."},))
     error_response = staticmethod(error_response)
-    error_status = staticmethod(status_of_name)
-    model_document = staticmethod(model_document)
 
     def new_id(self) -> str:
         """Return a random id of an answer."""
@@ -127,9 +125,17 @@ class GenerateContentService(DocumentService[Run]):
                 raise
             return error_response(error, is_array=True)
 
+    def model_document(self, name: str) -> dict[str, Any]:
+        """Return the document of a model."""
+        return model_document(name)
+
     def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the list of these documents of models."""
         return {"models": models}
+
+    def error_status(self, code: str) -> int:
+        """Return the HTTP status of a name."""
+        return status_of_name(code)
 
     def api(self) -> Api:
         """Return the HTTP interface."""
