@@ -76,8 +76,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             case _ if name == "reasoning" and string(event, "thought"):  # a whole one, of Perplexity
                 whole = {"text": event["thought"], "content_index": event.get("sequence_number")}
                 self._on_text(whole, "reasoning_text", "done")
-            case _ if name not in words.WITHOUT_NEWS and (verb == "delta" or not name.endswith("_call")):
-                self.note("unknown-event", "an event of an unknown type was left out")
+            case _:
+                if name not in words.WITHOUT_NEWS and (verb == "delta" or not name.endswith("_call")):
+                    self.note("unknown-event", "an event of an unknown type was left out")
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Fail the step of a response that has failed for a reason that no event had."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, cast, final
 from uuid import uuid4
 
 import attrs
+from starlette.responses import Response
 
 from assistant_events.adapters.bedrock_converse.mock.aimock import FORM
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, app_call
@@ -23,6 +24,7 @@ from assistant_events.adapters.json_fields import mapping
 from assistant_events.mock import fixtures
 from assistant_events.mock.bedrock_api import error_response, status_of
 from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
@@ -43,8 +45,6 @@ class ConverseService(DocumentService[Run]):
     PREPARED = Prepared
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=({"text": "This is the answer of another run."},))
-    facts = staticmethod(read_request)
-    error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
         """Return a random id of a request."""
@@ -79,6 +79,10 @@ class ConverseService(DocumentService[Run]):
             if content is not None and signature:
                 yield signature, content
 
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+        return read_request(body)
+
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
         check_create(body, self.ledger if self.signs else None)
@@ -90,6 +94,10 @@ class ConverseService(DocumentService[Run]):
     def error_status(self, code: str) -> int:
         """Return the HTTP status of an exception."""
         return status_of(code)
+
+    def error_response(self, error: ApiError) -> Response:
+        """Return the HTTP answer of an error."""
+        return error_response(error)
 
 
 class MockProvider(DocumentProvider):

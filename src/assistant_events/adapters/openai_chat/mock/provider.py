@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from secrets import token_hex
 from typing import ClassVar, final
 
+from starlette.responses import Response
+
 from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.answers import Answer
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request
@@ -13,7 +15,9 @@ from assistant_events.adapters.openai_chat.mock.runs import FAULT_FRAMES, Prepar
 from assistant_events.adapters.openai_chat.mock.validation import check_create
 from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, STATUSES, error_response, request_id
+from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
 
@@ -28,8 +32,6 @@ class ChatService(DocumentService[Run]):
     PREPARED = Prepared
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(message={"content": "This is the answer of another run."})
-    facts = staticmethod(read_request)
-    error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
         """Return a random id of an answer."""
@@ -40,6 +42,10 @@ class ChatService(DocumentService[Run]):
         body = super().body(call)
         deployment: str | None = call.request.path_params.get("deployment")
         return body if deployment is None or body.get("model") else {**body, "model": deployment}
+
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+        return read_request(body)
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
@@ -52,6 +58,10 @@ class ChatService(DocumentService[Run]):
     def error_status(self, code: str) -> int:
         """Return the HTTP status of a code."""
         return STATUSES.get(code, 500)
+
+    def error_response(self, error: ApiError) -> Response:
+        """Return the HTTP answer of an error."""
+        return error_response(error)
 
 
 class MockProvider(DocumentProvider):

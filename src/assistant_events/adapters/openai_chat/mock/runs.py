@@ -50,7 +50,7 @@ def _with_whole_calls(frames: Iterable[WireFrame]) -> Iterator[WireFrame]:
         chunk: dict[str, Any] = read_json(payload)
         calls = [call for choice in mappings(chunk, "choices") for call in mappings(mapping(choice, "delta"), _CALLS)]
         for kind, key in (("function", "arguments"), ("custom", "input")):
-            if held and calls and mapping(calls[0], kind).keys() == {key}:
+            if held and calls and [*mapping(calls[0], kind)] == [key]:
                 held[0]["choices"][0]["delta"][_CALLS][0][kind][key] += calls[0][kind][key]
                 break
         else:
