@@ -227,6 +227,24 @@ def test_c72_failed_with_an_error_of_a_step():
     assert failed(ErrorInfo(kind="rate-limit", message="too much", code="8", retryable=True)) == terminal(body)
 
 
+GRPC = (
+    *("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS"),
+    *("PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED"),
+    *("INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"),
+)
+
+
+@pytest.mark.parametrize(("number", "name"), [*enumerate(GRPC)][1:], ids=GRPC[1:])
+def test_c72_a_number_means_what_its_name_means(number, name):
+    """
+    The error of a step has a number of google.rpc.Code, other errors have its name.
+    """
+    by_number = stream(C(), S(0, mo(error={"code": number, "message": "x"})), X(0), K("failed", usage=None))
+    by_name = stream(C(), {"event_type": "error", "error": {"status": name, "message": "x"}})
+
+    assert terminal(by_name).error.kind == terminal(by_number).error.kind
+
+
 def test_c72_an_error_of_a_step_in_an_answer_that_ended():
     """
     It counts only when the interaction has failed, and is a detail otherwise.
@@ -440,6 +458,9 @@ def test_a_code_says_more_than_a_status():
 CODES = {
     "prohibited_content": ("content-filter", None),
     "image_safety": ("content-filter", None),
+    **dict.fromkeys(
+        ("blocklist", "spii", "recitation", "image_prohibited_content", "image_recitation"), ("content-filter", None)
+    ),
     "language": ("invalid-request", None),
     "parameter_unknown": ("invalid-request", None),
     "authentication": ("auth", None),
@@ -665,6 +686,7 @@ def test_a_number_that_is_no_code(number):
     [
         ({"event_type": "error", "code": "internal", "message": "boom"}, "internal"),
         ({"event_type": "error", "error": {"status": "UNAVAILABLE"}}, "UNAVAILABLE"),
+        ({"event_type": "error", "status": "UNAVAILABLE", "message": "busy"}, "UNAVAILABLE"),
     ],
 )
 def test_errors_of_gateways(event, code):
