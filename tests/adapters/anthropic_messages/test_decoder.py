@@ -655,6 +655,7 @@ HTTP = {
     401: ("authentication_error", "auth"),
     402: ("billing_error", "quota"),
     404: ("not_found_error", "not-found"),
+    409: ("conflict_error", "invalid-request"),
     413: ("request_too_large", "invalid-request"),
     429: ("rate_limit_error", "rate-limit"),
     500: ("api_error", "provider"),
@@ -684,6 +685,8 @@ def test_http_errors(status):
 LIMITS = {
     "enforced_spend_limit_reached": ("quota", None),
     "contract_spend_limit_reached": ("quota", None),
+    "user_profile_not_billable": ("quota", None),
+    "user_profile_billing_not_authorized": ("quota", None),
     "ramp_limit_exceeded": ("rate-limit", True),
 }
 

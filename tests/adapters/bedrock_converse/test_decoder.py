@@ -820,6 +820,9 @@ KINDS = {
     ("ModelNotReadyException", 429): "overloaded",
     ("ModelTimeoutException", 408): "timeout",
     ("ModelErrorException", 424): "provider",
+    ("ConflictException", 400): "invalid-request",
+    ("UnrecognizedClientException", 400): "auth",
+    ("ExpiredTokenException", 400): "auth",
     ("ServiceUnavailableException", 503): "overloaded",
 }
 
@@ -928,14 +931,17 @@ def test_an_input_in_its_start(given):
     assert {"a": 1} == message(answer(start, X(0), reason="tool_use")).tool_calls[0].arguments
 
 
-def test_a_call_of_a_malformed_output():
+@pytest.mark.parametrize("reason", ["malformed_tool_use", "malformed_model_output"])
+def test_a_call_of_a_malformed_output(reason):
     """
-    It is not whole, whatever of it can be read.
+    The answer has failed, and its call is not whole, whatever of it can be read.
     """
     call = B(0, toolUse={"toolUseId": "t1", "name": "f"}), J(0, '{"a":1}')
-    [found] = message(stream(M, *call, K("malformed_tool_use"), U())).tool_calls
+    failed = message(stream(M, *call, K(reason), U()))
+    [found] = failed.tool_calls
 
     assert ("incomplete", None) == (found.input_status, found.input)
+    assert ("provider", reason, True) == (failed.error.kind, failed.error.code, failed.error.retryable)
 
 
 def test_a_result_for_a_call_of_the_app():

@@ -96,9 +96,10 @@ def test_inputs_are_not_for_boto3():
     for_boto3 = pytest.importorskip("assistant_events.adapters.bedrock_converse").for_boto3
     content, _ = sent(answer(*tool(0, input='{"bytes":"YWJj"}')))
     result = {"toolResult": {"content": [{"json": {"bytes": "YWJj"}}]}}
+    named = {key: {"bytes": "YWJj"} for key in ("additionalModelRequestFields", "requestMetadata")}
 
     assert {"bytes": "YWJj"} == for_boto3(content)[0]["toolUse"]["input"]
-    assert result == for_boto3(result)
+    assert [result, named] == for_boto3([result, named])
 
 
 PROFILE = "arn:aws:bedrock:us-west-2:1:application-inference-profile/c3myu2h6"
@@ -497,6 +498,32 @@ def test_an_object_of_s3(model, is_read):
 
     assert [{"role": "user", "content": [{"text": "see"}, *([block] if is_read else [])]}] == found
     assert ([] if is_read else [(None, "unsupported")]) == drops
+
+
+FORMATS = {
+    "image": {f"image/{each}": each for each in ("png", "jpeg", "gif", "webp")},
+    "video": {
+        **{f"video/{each}": each for each in ("mp4", "webm", "mpeg")},
+        "video/quicktime": "mov",
+        "video/x-matroska": "mkv",
+        "video/x-flv": "flv",
+        "video/x-ms-wmv": "wmv",
+        "video/3gpp": "three_gp",
+    },
+    "document": {"application/msword": "doc", "application/vnd.ms-excel": "xls", "text/markdown": "md"},
+}
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_formats(kind):
+    """
+    The format of a block is a word of an enum (botocore 1.44.5), not the end of the media type.
+    """
+    media = [MediaContent(media_type=each, data=b"abc") for each in FORMATS[kind]]
+    [found], drops = encoded(UserMessage(id="u1", content=[TextContent("see"), *media]), model=MODEL)
+
+    assert [*FORMATS[kind].values()] == [block[kind]["format"] for block in found["content"][1:]]
+    assert [] == drops
 
 
 @pytest.mark.parametrize(("model", "mark"), [("us.writer.palmyra-x5-v1:0", {}), (MODEL, {"status": "error"})])

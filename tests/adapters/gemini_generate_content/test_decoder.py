@@ -171,7 +171,12 @@ WORDS = {
     "SPII": FinishReason.CONTENT_FILTER,
     "MODEL_ARMOR": FinishReason.CONTENT_FILTER,
     "ESCALATION": FinishReason.CONTENT_FILTER,
+    "SAFETY": FinishReason.CONTENT_FILTER,
+    "RECITATION": FinishReason.CONTENT_FILTER,
+    "PROHIBITED_CONTENT": FinishReason.CONTENT_FILTER,
     "IMAGE_SAFETY": FinishReason.CONTENT_FILTER,
+    "IMAGE_PROHIBITED_CONTENT": FinishReason.CONTENT_FILTER,
+    "IMAGE_RECITATION": FinishReason.CONTENT_FILTER,
     "OTHER": FinishReason.OTHER,
     "WORD_OF_TOMORROW": FinishReason.OTHER,
 }
@@ -197,7 +202,9 @@ def test_the_last_finish_reason():
     assert (FinishReason.LENGTH, "MAX_TOKENS") == (message(body).finish_reason, message(body).raw_finish_reason)
 
 
-@pytest.mark.parametrize(("number", "word"), [(1, "STOP"), (2, "MAX_TOKENS"), (3, "SAFETY"), (99, "99")])
+@pytest.mark.parametrize(
+    ("number", "word"), [(1, "STOP"), (2, "MAX_TOKENS"), (3, "SAFETY"), (11, "IMAGE_SAFETY"), (99, "99")]
+)
 def test_a_finish_reason_as_a_number(number, word):
     """
     Clients that ask for enums as numbers get their words.
@@ -250,8 +257,13 @@ def test_a_blocked_prompt_with_a_message_alone():
 FAILURES = {
     "MALFORMED_FUNCTION_CALL": ErrorKind.PROVIDER,
     "TOO_MANY_TOOL_CALLS": ErrorKind.PROVIDER,
+    "UNEXPECTED_TOOL_CALL": ErrorKind.PROVIDER,
+    "MALFORMED_RESPONSE": ErrorKind.PROVIDER,
     "MISSING_THOUGHT_SIGNATURE": ErrorKind.INVALID_REQUEST,
+    "LANGUAGE": ErrorKind.INVALID_REQUEST,
+    "PUP_LIMITED_DISABLED": ErrorKind.AUTH,
     "NO_IMAGE": ErrorKind.PROVIDER,
+    "IMAGE_OTHER": ErrorKind.PROVIDER,
     "503 Service Unavailable": ErrorKind.PROVIDER,
     "Proxy queue error": ErrorKind.PROVIDER,
 }

@@ -429,6 +429,26 @@ class TestErrors:
 
         assert (kind, "Hi") == (found.error.kind, found.text)
 
+    @pytest.mark.parametrize(
+        ("codes", "kind"),
+        [
+            ("invalid_image invalid_image_format invalid_base64_image invalid_image_url", "invalid-request"),
+            ("image_too_large image_parse_error invalid_image_mode image_file_too_large", "invalid-request"),
+            ("unsupported_image_media_type empty_image_file image_file_not_found", "invalid-request"),
+            ("image_content_policy_violation misalignment_policy_violation", "content-filter"),
+            ("billing_hard_limit_reached billing_not_active", "quota"),
+            ("account_deactivated", "auth"),
+            ("vector_store_timeout", "timeout"),
+        ],
+    )
+    def test_codes(self, codes, kind):
+        """
+        Codes of openai 3.52.0 and of the guide to errors are not all faults of the server.
+        """
+        found = {code: message(stream(text(0, "Hi"), end=failed(code=code, message="Oh."))) for code in codes.split()}
+
+        assert dict.fromkeys(codes.split(), kind) == {code: each.error.kind for code, each in found.items()}
+
     @pytest.mark.parametrize("code", ["server_error", "network_error"])
     def test_errors_that_pass(self, code):
         """
