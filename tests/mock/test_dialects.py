@@ -172,6 +172,20 @@ def test_an_answer_in_events(dialect, body, stream):
     assert ("Hi", FinishReason.LENGTH, None) == (found.text, found.finish_reason, found.error)
 
 
+@pytest.mark.parametrize("dialect", [name for name in REQUESTS if name != "openai-responses"])
+def test_an_answer_in_events_that_has_failed(dialect):
+    """
+    A document of these wires cannot have an error beside an answer, which a fixture gives in another field.
+    """
+    failed = {"type": "step.failed", "message_id": "a1", "error": {"kind": "provider", "message": "boom"}}
+    entry = {"match": {}, "answer": {"events": [EVENTS[0], failed]}}
+
+    with pytest.raises(FixtureError, match="expected an answer that has completed") as caught:
+        load_fixtures(load_mock(dialect).form, {"version": 1, "fixtures": [entry]})
+
+    assert "answer.events" == caught.value.field
+
+
 def body_of(dialect):
     """Return a request without what its address has."""
     address = {"bedrock-converse": {"modelId"}, "gemini-generate-content": {"model"}}.get(dialect, set())

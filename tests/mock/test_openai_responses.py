@@ -126,6 +126,19 @@ def test_the_beginnings_of_ids(stream):
     assert PREFIXES == {item["type"]: item["id"].partition("_")[0] for item in response["output"]}
 
 
+def test_a_call_of_the_service_and_its_result():
+    """
+    Both items have one id (`call_id` of `shell_call` and of `shell_call_output`), which is no id of two calls.
+    """
+    call = {"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}, "status": "completed"}
+    result = {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": "a", "stderr": ""}]}
+    found = posted(anything({"output": [call, result]}), body()).document
+
+    assert [("shell_call", "c1"), ("shell_call_output", "c1")] == [
+        (item["type"], item["call_id"]) for item in found["output"]
+    ]
+
+
 def test_results_count_as_input():
     """
     The usage has the text of results, also of a turn of nothing else.

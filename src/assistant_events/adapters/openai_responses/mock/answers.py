@@ -91,8 +91,8 @@ class AnswerEntry(Answer, answers.AnswerEntry):
         return call_item(call.name, call.arguments, call.id)
 
     def call_id(self, item: Item) -> str | None:
-        """Return the id of a call, of the app or of the provider."""
-        return item.get("call_id") if item.get("type") in TOOLS and item.get("type") not in TOOLS.outputs else None
+        """Return the id of a call, of the app or of the provider; the item with its result has the same one."""
+        return item.get("call_id") if item.get("type") in TOOLS else None
 
 
 def message_item(text: str) -> Item:
