@@ -209,6 +209,37 @@ def test_annotations_of_a_transcription_are_details():
     assert [source] == encoded.body["input"][0]["content"][0]["annotations"]
 
 
+PLACES = {
+    "url_citation": ("url", "title"),
+    "file_citation": ("document_uri", "file_name"),
+    "place_citation": ("url", "name"),
+}
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_fields_of_citations(kind):
+    """
+    Each type has its own fields for the address and the name (section 4.7).
+    """
+    url, title = PLACES[kind]
+    note = {"type": kind, url: "https://e.x/", title: "E", "start_index": 0, "end_index": 2}
+    [part] = message(answer(S(0, mo("Hi")), D(0, notes(note)), X(0))).parts
+
+    assert (Citation(url="https://e.x/", title="E", start=0, end=2),) == part.citations
+
+
+@pytest.mark.parametrize(
+    "note", [{"type": "speech_metadata", "speaker": "A", "style": "calm"}, {"type": "word_info", "text": "Hi"}]
+)
+def test_what_is_no_citation(note):
+    """
+    Words and speakers are details of the text.
+    """
+    [part] = message(answer(S(0, mo("Hi")), D(0, notes(note)), X(0))).parts
+
+    assert ((), {"annotations": (note,)}, {}) == (part.citations, part.details, part.state.get("annotations", {}))
+
+
 def test_c13_annotations_after_text():
     """
     Annotations are kept once each, in their order, and become citations.

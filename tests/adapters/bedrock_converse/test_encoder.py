@@ -510,6 +510,10 @@ FORMATS = {
         "video/x-ms-wmv": "wmv",
         "video/3gpp": "three_gp",
     },
+    "audio": {
+        **{f"audio/{each}": each for each in ("aac", "flac", "mp4", "ogg", "opus", "wav", "webm")},
+        "audio/mpeg": "mp3",
+    },
     "document": {"application/msword": "doc", "application/vnd.ms-excel": "xls", "text/markdown": "md"},
 }
 
@@ -754,11 +758,14 @@ def test_an_answer_that_was_cut(behind, expected, model):
     assert (not behind) is bool(drops)
 
 
-def test_a_thought_is_bound_to_what_was_sent_before_it():
+@pytest.mark.parametrize("field", ["thinking", "reasoning_config"])
+def test_a_thought_is_bound_to_what_was_sent_before_it(field):
     """
     Calls that were sent as text when Claude made its thought remain text behind the end of their turn.
+
+    Claude 3.7 has another name for its field.
     """
-    thinking = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
+    thinking = {"additionalModelRequestFields": {field: {"type": "enabled", "budget_tokens": 1024}}}
     called = fold(built(calls=[Call("f", output="4")], origin=Origin(provider="openai", dialect="openai-chat"))).last
     thought = own(answer(H(0, "Hm"), G(0, "EqQB"), X(0), *text(1, "So.")))
     asked, _ = encoded(USER, called, **thinking)

@@ -706,6 +706,7 @@ ERRORS = {
         "function_call_filter: MALFORMED_FUNCTION_CALL",
         "function_call_filter",
     ),
+    "a reason of Z.ai": (stream(T("a"), F("network_error")), ErrorKind.PROVIDER, "network_error", "network_error"),
     "no reason to finish": (
         SAMPLES["without a reason to finish"],
         ErrorKind.INTERRUPTED,

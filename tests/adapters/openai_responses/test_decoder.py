@@ -319,6 +319,20 @@ class TestResponse:
         """
         assert {} == message(stream(text(0, "Hi"), end=completed(content_filters=[], tool_usage={}))).details
 
+    def test_what_repeats_the_request(self):
+        """
+        The app has it: these fields of `Response` (openai 3.52.0), and those of other servers, are no details.
+        """
+        given = (
+            "background conversation include input instructions max_output_tokens max_tool_calls metadata "
+            "parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning "
+            "safety_identifier store stream temperature text tool_choice tools top_logprobs top_p truncation user "
+            "context_management frequency_penalty max_messages presence_penalty prompt_cache_options top_k billing"
+        )
+        end = completed(**{key: {"a": 1} for key in given.split()})
+
+        assert {} == message(stream(text(0, "Hi"), end=end)).details
+
     def test_an_empty_output_at_the_end(self):
         """
         Items that have streamed stay.
@@ -1477,6 +1491,7 @@ class TestFrames:
             frame("image_process_call.progressing", output_index=0),  # this and the next are of Volcengine
             frame("knowledge_search_call.searching", output_index=0),
             frame("x_search_call.completed", output_index=0),  # of xAI
+            *[{"type": kind, "data": {}} for kind in ("rate_limits.updated", "steer.accepted", "codex.rate_limits")],
         ]
 
         assert message(stream(text(0, "Hi"))) == message(stream(*quiet, text(0, "Hi")))

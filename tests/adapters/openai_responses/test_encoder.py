@@ -332,10 +332,12 @@ class TestCompaction:
         """
         It is in the compaction, and would be billed again.
         """
-        items, drops = encoded(USER, own(SAMPLES["compaction"]), NEXT)
+        for kind in ("compaction", "compaction_summary"):  # as Codex knows it, too
+            compacted = {**COMPACTION, "type": kind}
+            items, drops = encoded(USER, own(stream(text(0, "Hi."), hosted(1, **compacted))), NEXT)
 
-        assert [COMPACTION, {**ASKED, "content": [{"type": "input_text", "text": "More"}]}] == items
-        assert [0] == [place for place, _ in drops]
+            assert [compacted, {**ASKED, "content": [{"type": "input_text", "text": "More"}]}] == items
+            assert [0] == [place for place, _ in drops]
 
     def test_calls_and_results_stay_together(self):
         """
@@ -1215,7 +1217,9 @@ def test_items_between_calls_for_deepseek():
     ] == orders
 
 
-@pytest.mark.parametrize("provider", ["huggingface", "llama.cpp", "mistral"])
+@pytest.mark.parametrize(
+    "provider", ["copilot", "deepseek", "huggingface", "llama.cpp", "mistral", "snowflake", "upstage"]
+)
 def test_a_server_that_keeps_no_answers(provider):
     """
     It gets the whole conversation: with the id of the last answer it would refuse the request, or know nothing else.
