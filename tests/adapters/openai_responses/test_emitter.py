@@ -30,6 +30,7 @@ from .notation import (
     reasoning,
     stream,
     text,
+    thoughts,
 )
 from .samples import FILE, OVERLAP, PERPLEXITY, SAMPLES, URL
 
@@ -188,6 +189,17 @@ def test_an_answer_that_was_cut(cut):
     assert not {"response.completed", "response.failed"} & {frame["type"] for frame in written}
     assert [part.type for part in fold(given_events).last.parts] == [part.type for part in fold(found).last.parts]
     assert fold(given_events).last.text == fold(found).last.text
+
+
+def test_a_text_that_was_cut_has_no_end():
+    """
+    The service writes `done` when a text is finished, so a client that reads half of one gets none; others have it.
+    """
+    given_events = events(body(created(), *thoughts(0, "First.", "Second.")[:-2]))
+    _, frames, _ = emitted(given_events)
+    ends = [(frame["type"], frame["summary_index"]) for frame in frames if frame["type"].endswith("done")]
+
+    assert [("response.reasoning_summary_text.done", 0), ("response.reasoning_summary_part.done", 0)] == ends
 
 
 def test_a_run_that_becomes_known_late():
