@@ -172,6 +172,17 @@ def test_an_answer_in_events(dialect, body, stream):
     assert ("Hi", FinishReason.LENGTH, None) == (found.text, found.finish_reason, found.error)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("dialect", [name for name in REQUESTS if name != "bedrock-converse"])
+def test_the_model_of_an_answer(dialect, stream):
+    """
+    It is that of the request. An answer of Converse has none.
+    """
+    found, _ = followed(dialect, "Hi", {**REQUESTS[dialect], "model": "model-of-a-test", "stream": stream})
+
+    assert "model-of-a-test" == found.origin.served_model
+
+
 @pytest.mark.parametrize("dialect", [name for name in REQUESTS if name != "openai-responses"])
 def test_an_answer_in_events_that_has_failed(dialect):
     """
