@@ -7,7 +7,7 @@ import json
 import attrs
 import pytest
 
-from assistant_events import Origin
+from assistant_events import Origin, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
 from assistant_events.values import ErrorInfo, RemoteRun, thaw, write_json
@@ -263,6 +263,23 @@ def test_c73_completed_without_being_so(status):
 
     assert text_of("a", complete=False) == inner(body)
     assert failed(interrupted(f"the stream ended while the interaction was {status}")) == terminal(body)
+
+
+@pytest.mark.parametrize("status", ["in_progress", "queued"])
+def test_a_document_that_is_not_complete(status):
+    """
+    It has the facts of a status update (section 4.1): its token, and counts that are partial. There is no note.
+    """
+    usage = {"total_input_tokens": 5, "total_output_tokens": 2}
+    fields = {"id": "v1", "model": MODEL, "status": status, "usage": usage, "continuation_token": "dG9rMQ=="}
+    by_document, by_stream = decoder(), decoder()
+    found = by_document.feed_resource({**fields, "object": "interaction", "steps": [mo("a")]}) + by_document.close()
+    update = {"event_type": "interaction.status_update", **fields}
+    seen = by_stream.feed(stream(C(), S(0, mo("a")), X(0), update)) + by_stream.close()
+
+    assert fold(seen).last == fold(found).last
+    assert usage | {"partial": True} == found[-1].usage.details
+    assert [] == by_document.notes
 
 
 def test_c74_terminal_status_without_an_end():

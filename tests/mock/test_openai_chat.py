@@ -185,10 +185,11 @@ def test_usage():
     """
     usage = {"prompt_tokens": 9, "completion_tokens": 22, "total_tokens": 31}
     provider = anything({"text": "Hi", "usage": usage})
-    *_, last, done = streamed(provider, **USAGE)
+    *chunks, last, done = streamed(provider, **USAGE)
     without = streamed(provider, stream_options={"include_usage": False})
 
     assert (usage, [], "[DONE]") == (last["usage"], last["choices"], done)
+    assert {"chat.completion.chunk"} == {chunk["object"] for chunk in (*chunks, last)}
     assert not any("usage" in chunk for chunk in without[:-1])
     assert usage == posted(provider, body()).document["usage"]
 

@@ -199,7 +199,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             yield {"event_type": "step.start", "index": index, "step": step}
             yield {"event_type": "step.stop", "index": index}
         if string(resource, "status") in vocabulary.UNFINISHED:
-            yield {**head, "event_type": "interaction.status_update"}
+            yield {**without(resource, ("steps", "outputs")), "event_type": "interaction.status_update"}
         else:
             end = {**head, "usage": mapping(resource, "usage")}
             yield {"event_type": "interaction.completed", "interaction": end}
