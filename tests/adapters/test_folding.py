@@ -5,6 +5,7 @@ Cases 1 to 16 of the wire reference: texts, thoughts, media, citations, usage.
 import pytest
 
 from assistant_events import TextDelta, UserMessage, fold
+from assistant_events.adapters.gemini_interactions.citations import byte_length
 from assistant_events.values import Citation, Usage
 
 from .notation import (
@@ -238,6 +239,14 @@ def test_what_is_no_citation(note):
     [part] = message(answer(S(0, mo("Hi")), D(0, notes(note)), X(0))).parts
 
     assert ((), {"annotations": (note,)}, {}) == (part.citations, part.details, part.state.get("annotations", {}))
+
+
+def test_the_length_of_a_long_text():
+    """
+    It is counted in pieces, also where all of a piece are letters of two bytes, or half a character of three.
+    """
+    for text_, length in (("é" * (1 << 14), 2 << 14), ("é" * (1 << 15) + "a", (2 << 15) + 1), ("é\ud800", 5)):
+        assert length == byte_length(text_)
 
 
 def test_c13_annotations_after_text():

@@ -128,7 +128,7 @@ def test_the_beginnings_of_ids(stream):
 
 def test_a_call_of_the_service_and_its_result():
     """
-    Both items have one id (`call_id` of `shell_call` and of `shell_call_output`), which is no id of two calls.
+    Both items have one id (`call_id` of `shell_call` and of `shell_call_output`): there is one call.
     """
     call = {"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}, "status": "completed"}
     result = {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": "a", "stderr": ""}]}

@@ -610,12 +610,15 @@ def test_an_input_that_is_an_object():
 
 def test_an_unknown_block():
     """
-    A block of an unknown kind is kept raw, with its deltas.
+    A block of an unknown kind is kept raw, with its deltas, which are noted.
     """
-    raw = message(answer(B(0, hologram={"beam": [1]}), D(0, hologram={"beam": "x"}), X(0))).parts[0]
+    decoder = DIALECT.decoder("a1")
+    body = answer(B(0, hologram={"beam": [1]}), D(0, hologram={"beam": "x"}), X(0))
+    raw = fold(decoder.feed(body) + decoder.close()).last.parts[0]
 
     assert {"hologram": {"beam": [1]}} == thaw(raw.state["block"])
     assert [{"hologram": {"beam": "x"}}] == thaw(raw.state["deltas"])
+    assert "unknown-delta" in [note.code for note in decoder.notes]
 
 
 def test_unknown_facts_of_reasoning():

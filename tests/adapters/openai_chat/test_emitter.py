@@ -9,6 +9,7 @@ import pytest
 from assistant_events import MediaEnded, MediaStarted, OpaqueReceived, StepEnded, StepStarted, fold, testing
 from assistant_events.values import Origin
 
+from tests.adapters.openai_responses import notation as responses
 from .notation import DIALECT, events
 
 
@@ -23,6 +24,18 @@ def test_parallel_calls():
 
     assert {"f": 0, "g": 1} == {call["function"]["name"]: call["index"] for call in calls if "name" in call["function"]}
     assert "[DONE]" == last
+
+
+def test_arguments_of_another_dialect():
+    """
+    Their text is written as its model wrote it: it is JSON, whose spaces and order stay.
+    """
+    given = responses.events(responses.stream(responses.call(0, '{"b": 1, ', '"a":2}')))
+    emitter = DIALECT.emitter()
+    *frames, _ = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    calls = [call for frame in frames for choice in frame["choices"] for call in choice["delta"].get("tool_calls", ())]
+
+    assert '{"b": 1, "a":2}' == "".join(call["function"]["arguments"] for call in calls)
 
 
 def test_a_video_is_no_image():

@@ -321,7 +321,7 @@ class TestResponse:
 
     def test_what_repeats_the_request(self):
         """
-        The app has it: these fields of `Response` (openai 3.52.0), and those of other servers, are no details.
+        The app has it: no details come of these fields of `Response` (openai 3.52.0), and of those of other servers.
         """
         given = (
             "background conversation include input instructions max_output_tokens max_tool_calls metadata "
