@@ -268,7 +268,7 @@ def test_c73_completed_without_being_so(status):
 @pytest.mark.parametrize("status", ["in_progress", "queued"])
 def test_a_document_that_is_not_complete(status):
     """
-    It has the facts of a status update (section 4.1): its token, and counts that are partial. There is no note.
+    It has the facts of a status update (section 4.1): its token, and counts that are partial. Nothing is noted.
     """
     usage = {"total_input_tokens": 5, "total_output_tokens": 2}
     fields = {"id": "v1", "model": MODEL, "status": status, "usage": usage, "continuation_token": "dG9rMQ=="}

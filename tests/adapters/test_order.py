@@ -364,6 +364,7 @@ def test_c53_unknown_delta_of_a_thought():
     odd = delta("sparkle", level=3)
 
     assert reasoning_of("", deltas=[odd]) == inner(answer(S(0, th()), D(0, odd), X(0)))
+    assert [odd] == thaw(message(answer(S(0, mo()), D(0, odd), X(0))).parts[0].state["deltas"])
 
 
 def test_c53_delta_without_a_type():

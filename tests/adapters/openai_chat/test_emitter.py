@@ -8,8 +8,8 @@ import pytest
 
 from assistant_events import MediaEnded, MediaStarted, OpaqueReceived, StepEnded, StepStarted, fold, testing
 from assistant_events.values import Origin
-
 from tests.adapters.openai_responses import notation as responses
+
 from .notation import DIALECT, events
 
 
