@@ -22,6 +22,7 @@ from .notation import (
     X,
     answer,
     citation,
+    codes,
     decoded,
     delta,
     durable,
@@ -495,6 +496,7 @@ def test_medium_that_cannot_be_read():
 
     assert ("image/*", False, None, None) == (end.media_type, end.complete, end.data, end.uri)
     assert {"i": 0, "type": "image", "data": "%%%"} == end.state
+    assert ["no-media"] == codes(body)
 
 
 def test_content_of_an_unknown_type_is_kept_raw():
@@ -505,6 +507,7 @@ def test_content_of_an_unknown_type_is_kept_raw():
     body = answer(S(0, step("model_output", content=[{"type": "text", "text": "a"}, block])), X(0))
 
     assert {"i": 0, "content": block} == inner(body)[-1].state
+    assert ["unknown-content"] == codes(body)
     assert text_of("a") == inner(body)[:2]
 
 

@@ -491,6 +491,7 @@ def test_a_missing_index_means_the_open_step():
     body = answer(*[{key: value for key, value in event.items() if key != "index"} for event in events])
 
     assert [*text_of("a"), *text_of("b", 1)] == inner(body)
+    assert {"no-index"} == {*codes(body)}
 
 
 def test_a_missing_index_without_an_open_step():

@@ -325,10 +325,13 @@ def test_an_unknown_delta_of_a_result():
     It is kept beside the result, which has been recorded; nothing of it can go back.
     """
     start, end = result(1, content=SEARCH)
-    found = message(answer(*tool(0, **SERVER), start, D(1, "result_delta", more="x"), end, *text(2, "So.")))
+    body = answer(*tool(0, **SERVER), start, D(1, "result_delta", more="x"), end, *text(2, "So."))
+    decoder, found = DIALECT.decoder("a1"), message(body)
+    decoder.feed(body)
     _, drops = encoded(found)
 
     assert {"i": 1, "deltas": [{"type": "result_delta", "more": "x"}]} == found.parts[1].state
+    assert ["unknown-delta"] == [note.code for note in decoder.notes]
     assert [(1, "unplaced")] == drops
 
 

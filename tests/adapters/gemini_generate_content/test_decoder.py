@@ -724,12 +724,14 @@ def test_functions_that_the_official_client_has_run(ids):
 
 def test_a_result_without_its_call():
     """
-    The call is made up.
+    The call is made up, and that is noted.
     """
-    call, text = message(answer(O("1\n"), T("hm"))).parts
+    decoder = DIALECT.decoder("a1")
+    call, text = fold(decoder.feed(answer(O("1\n"), T("hm"))) + decoder.close()).last.parts
 
     assert "hm" == text.text
     assert ("code_execution", (TextContent("1\n"),), True) == (call.name, call.output, call.state["orphan"])
+    assert ["orphan-result"] == [note.code for note in decoder.notes]
 
 
 def test_grounding():
