@@ -38,6 +38,16 @@ def test_arguments_of_another_dialect():
     assert '{"b": 1, "a":2}' == "".join(call["function"]["arguments"] for call in calls)
 
 
+@pytest.mark.parametrize(("served", "written"), [("m-2026-11", "m-2026-11"), (None, "m")])
+def test_the_model_of_another_dialect(served, written):
+    """
+    The document has the model that answered; that of the request only where no other is known.
+    """
+    origin = Origin(provider="google", dialect="gemini-interactions", model="m", served_model=served)
+
+    assert written == DIALECT.emit_resource(fold(testing.answer("Hi", origin=origin)).last)["model"]
+
+
 def test_a_video_is_no_image():
     """
     The wire has images and sound alone: others are reported, and not written as an image.
