@@ -11,7 +11,7 @@ from assistant_events import Origin, UserMessage, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.testing import Call, error
 from assistant_events.testing import answer as built
-from assistant_events.values import JsonContent, MediaContent, TextContent
+from assistant_events.values import JsonContent, MediaContent, TextContent, thaw
 
 from .notation import DIALECT, MODEL, REQUEST, B, D, G, H, J, R, T, X, answer, encoded, message, text, tool
 from .samples import FACTS, NOVA, RAN, SAMPLES, result
@@ -100,6 +100,24 @@ def test_inputs_are_not_for_boto3():
 
     assert {"bytes": "YWJj"} == for_boto3(content)[0]["toolUse"]["input"]
     assert [result, named] == for_boto3([result, named])
+
+
+@pytest.mark.parametrize(
+    ("begun", "block"),
+    [
+        (T(0, "Hi"), {"text": "Hi"}),
+        (G(0, "EpwC"), {"reasoningContent": {"reasoningText": {"text": "", "signature": "EpwC"}}}),
+    ],
+    ids=["text", "reasoning"],
+)
+def test_an_unknown_delta_is_not_sent(begun, block):
+    """
+    It is kept with its part; a request has a field for none.
+    """
+    body = answer(begun, D(0, hologram={"beam": "x"}), X(0), *text(1, "So."))
+
+    assert [{"hologram": {"beam": "x"}}] == thaw(own(body).parts[0].state["deltas"])
+    assert [block, {"text": "So."}] == sent(body)[0]
 
 
 PROFILE = "arn:aws:bedrock:us-west-2:1:application-inference-profile/c3myu2h6"
