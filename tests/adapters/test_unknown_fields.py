@@ -5,6 +5,7 @@ Fields that no page of the provider names: a stream keeps them where the documen
 import pytest
 
 from assistant_events import fold
+from assistant_events.adapters import load_dialect
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.converters import dumps
 
@@ -230,3 +231,44 @@ def test_what_comes_late_for_a_result_is_noted():
     wire = (S(0, SEARCH), X(0), S(1, step("google_search_result", call_id="s1")), X(1), D(1, signature("Ug==")))
 
     assert ["stray-facts", "unknown-delta"] == codes(answer(*wire))
+
+
+CALL = {"name": "f", "orphan": True}
+WITH_OUR_KEY = {
+    "anthropic-messages": {
+        "type": "message",
+        "id": "m1",
+        "role": "assistant",
+        "model": "m",
+        "stop_reason": "tool_use",
+        "content": [{"type": "tool_use", "id": "t1", "input": {}, **CALL}],
+    },
+    "bedrock-converse": {
+        "output": {
+            "message": {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "input": {}, **CALL}}]}
+        },
+        "stopReason": "tool_use",
+    },
+    "gemini-generate-content": {
+        "candidates": [
+            {"content": {"parts": [{"functionCall": {"name": "f"}, "orphan": True}]}, "finishReason": "STOP"}
+        ]
+    },
+    "openai-responses": {
+        "object": "response",
+        "id": "r1",
+        "model": "m",
+        "status": "completed",
+        "output": [{"type": "function_call", "id": "fc_1", "call_id": "c1", "arguments": "{}", **CALL}],
+    },
+}
+
+
+@pytest.mark.parametrize("dialect", WITH_OUR_KEY)
+def test_a_field_with_the_name_of_our_mark(dialect):
+    """
+    A call that came is not taken for one that was made up for a result, which has no place in a request.
+    """
+    [call] = fold(load_dialect(dialect).decode_resource(WITH_OUR_KEY[dialect], "a1")).last.tool_calls
+
+    assert "orphan" not in call.state
