@@ -43,6 +43,7 @@ from .notation import (
     DIALECT,
     MODEL,
     USAGE,
+    C,
     D,
     S,
     X,
@@ -706,6 +707,15 @@ def test_errors_of_others(error):
     kind, message = error
 
     assert [(None, DropReason.UNPLACED)] == dropped(started(), failed(ErrorInfo(kind=kind, message=message)))
+
+
+def test_a_call_that_was_cut_keeps_its_signature():
+    """
+    It is in the start, since no delta behind the arguments can have it.
+    """
+    _, given = decoded(stream(C(), S(0, fc(signature="c2ln")), D(0, args('{"a"'))))
+
+    assert ["c2ln"] == [each["step"].get("signature") for each in emitted(*given)[0] if "step" in each]
 
 
 def test_a_stream_that_was_cut():

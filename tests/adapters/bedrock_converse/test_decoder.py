@@ -766,6 +766,15 @@ def test_unknown_fields_of_a_block():
     assert ("Hi", {"i": 1, "deltas": [{"beam": "wide"}]}) == (odd.text, thaw(odd.state))
 
 
+def test_an_unknown_field_of_a_call_comes_back():
+    """
+    It is state, and at its place in the document of the answer.
+    """
+    block = {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}, "beam": "wide"}}
+
+    assert [block] == DIALECT.emit_resource(document(block))["output"]["message"]["content"]
+
+
 @pytest.mark.parametrize(("given", "expected"), [(None, {}), ('{"a":1}', {"a": 1}), ({"a": 1}, {"a": 1})])
 def test_inputs_of_documents(given, expected):
     """

@@ -722,6 +722,20 @@ def test_functions_that_the_official_client_has_run(ids):
     ]
 
 
+def test_deltas_are_not_decoded_in_full():
+    """
+    Of a text all but the first few are learned.
+    """
+    decoder, read = DIALECT.decoder("a1"), []
+    take = decoder.on_event
+    decoder.on_event = lambda event: (read.append(event), take(event))
+    pieces = [f"piece {at} " for at in range(30)]
+    decoder.feed(stream(*[C(T(piece)) for piece in pieces]))
+
+    assert "".join(pieces) == decoder.message.text
+    assert len(read) < 6
+
+
 def test_a_result_without_its_call():
     """
     The call is made up, and that is noted.
