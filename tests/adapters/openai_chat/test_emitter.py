@@ -83,7 +83,7 @@ def test_a_call_without_a_name_comes_back(arguments):
     ]
     pieces = [call["function"]["arguments"] for call in calls]
 
-    assert ["call_1"] == [call["id"] for call in calls if "id" in call]
+    assert [("call_1", "function")] == [(call["id"], call["type"]) for call in calls if "id" in call]
     assert arguments == ("".join(pieces) if isinstance(arguments, str) else pieces[0])
     if isinstance(arguments, str):
         [part] = fold(events(b"".join(map(emitter.to_bytes, frames)))).last.parts
