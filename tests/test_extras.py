@@ -51,6 +51,8 @@ CLIENT = "from assistant_events.adapters.gemini_interactions.client import Gemin
 PROGRAMS = {
     "a client": (CLIENT, "httpx2", "http"),
     "the retries of a client": (CLIENT, "stamina", "http"),
+    "the routes": ("import assistant_events.web", "starlette", "web"),
+    "a mock": ("import assistant_events.adapters.openai_responses.mock", "starlette", "web"),
     "strategies": ("import assistant_events.testing.strategies", "hypothesis", "testing"),
 }
 

@@ -394,7 +394,7 @@ def test_the_chunks_of_a_refused_writer(session, store):
         list(each(stream))
 
     assert [True] == closed
-    with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"):
+    with pytest.raises(LocalProtocolError, match="entered again only after an error of the store"):
         list(each(stream))
 
 
@@ -440,10 +440,10 @@ def test_an_old_stream_beside_a_new_decoder(listener, store):
         finish(listening)
     session = listener.session
     with session.decode(Scripted("a1", prior=session.transcript["a1"]), HELLO) as events:
-        with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"):
+        with pytest.raises(LocalProtocolError, match="entered again only after an error of the store"):
             finish(listener.listen())
         list(events)
-    with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"):
+    with pytest.raises(LocalProtocolError, match="entered again only after an error of the store"):
         finish(listener.listen())
 
     assert "Hello" == session.transcript["a1"].text

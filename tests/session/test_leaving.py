@@ -327,7 +327,7 @@ def test_a_stream_that_was_left_is_not_entered_again(session):
     with stream as events:
         next(events)
 
-    with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"), stream:
+    with pytest.raises(LocalProtocolError, match="entered again only after an error of the store"), stream:
         pass
 
 

@@ -53,6 +53,26 @@ def test_two_tasks_run_the_tools_of_one_session():
     run(main())
 
 
+@pytest.mark.parametrize(
+    ("reason", "asked_for"),
+    [("It costs money.", "It costs money."), ("", None), (True, None), (False, False), (None, False)],
+)
+def test_whether_a_person_has_to_allow_a_call(reason, asked_for):
+    """
+    With a text, which may be empty, it waits for a person; with `None` it runs.
+    """
+
+    async def main():
+        session = await asked(MemoryStore(), call("a"))
+        await run_tools(session, lambda run: "rain", needs_approval=lambda call: reason)
+
+        [left] = session.transcript.last_answer.tool_calls
+        assert (left.waits, left.answered) == ((False, True) if asked_for is False else (True, False))
+        assert left.approval_reason == (asked_for or None)
+
+    run(main())
+
+
 def test_functions_by_the_names_of_their_tools():
     """
     Each gets the arguments of its calls: a coroutine in the loop, a plain function in a thread of its own.

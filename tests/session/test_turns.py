@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 from assistant_events import Awaits, ErrorInfo, HistoryRewound, PromptSubmitted, ToolFailed, UnknownEvent, fold
+from assistant_events.adapters.openai_responses.client import SyncOpenAIResponses
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
 from assistant_events.session import Session, SyncSession, Turns, run_tools
 from assistant_events.stores import MemoryStore, SqliteStore
@@ -245,16 +246,19 @@ def test_a_stop_while_an_adapter_cannot_count():
 
 def test_turns_that_have_ended_make_no_move():
     """
-    After its block `Turns` refuses a session; in a new block it takes it.
+    Outside of its block `Turns` refuses a session; in a new block it takes it.
     """
 
     async def main():
         store, client = MemoryStore(), Provider(HELLO)
         turns = Turns(store, app(client), client=client, **SOON)
+        session = await turns.open("s1")
+        with pytest.raises(LocalProtocolError, match="the turns have no block, or it has ended: `async with Turns"):
+            turns.start(session)
         async with turns:
-            session = await turns.open("s1")
+            pass
         await session.prompt("Hi")
-        with pytest.raises(LocalProtocolError, match="the block of the turns has ended"):
+        with pytest.raises(LocalProtocolError, match="the turns have no block, or it has ended"):
             turns.start(session)
         async with turns:
             await turns.run(session)
@@ -699,7 +703,7 @@ def test_a_drain_waits_for_the_end_of_a_turn():
 
         other = await turns.open("s2")
         await other.prompt("Hi")
-        with pytest.raises(LocalProtocolError, match="the block of the turns has ended"):
+        with pytest.raises(LocalProtocolError, match="the turns have no block, or it has ended"):
             turns.start(other)
         gate.set()
         await leaving
@@ -1153,6 +1157,12 @@ def test_a_claim_ends_with_its_block():
         pytest.param(None, Provider(), "move: expected a function, got NoneType", id="no move"),
         pytest.param(print, None, r"expected a client such as AnthropicMessages\(\), got NoneType", id="no client"),
         pytest.param(print, Provider, "got the class Provider", id="a class"),
+        pytest.param(
+            print,
+            SyncOpenAIResponses("key"),
+            "Session takes an asynchronous client; a synchronous one is for SyncSession",
+            id="of another face",
+        ),
     ],
 )
 def test_arguments_that_are_none(move, client, sentence):
@@ -1161,7 +1171,7 @@ def test_arguments_that_are_none(move, client, sentence):
     """
     with pytest.raises(TypeError, match=sentence):
         Turns(MemoryStore(), move, client=client)
-    if move is not None:
+    if move is not None and not isinstance(client, SyncOpenAIResponses):
         with pytest.raises(TypeError, match=sentence), SyncSession.open(MemoryStore(), "s1").respond(client, BODY):
             pass
 

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import threading
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -192,9 +193,10 @@ def test_several_workers_start_one_session_at_once():
         store, ran = MemoryStore(), []
         client = Provider(ASKS, HELLO)
         made = [Turns(store, app(client, counting(ran)), client=client, **SOON) for _ in range(4)]
-        sessions = [await turns.open("s1") for turns in made]
-        await sessions[0].prompt("Weather?")
-        await asyncio.gather(*[turns.run(session) for turns, session in zip(made, sessions, strict=True)])
+        async with AsyncExitStack() as blocks:
+            sessions = [await (await blocks.enter_async_context(turns)).open("s1") for turns in made]
+            await sessions[0].prompt("Weather?")
+            await asyncio.gather(*[turns.run(session) for turns, session in zip(made, sessions, strict=True)])
 
         assert (1, 2) == (len(ran), len(client.requests))
         assert {"Hello"} == {session.transcript.last.text for session in sessions}
@@ -657,11 +659,11 @@ def test_the_end_of_the_block_while_sessions_are_taken_over():
 
     async def main():
         store, client = MemoryStore(), Provider()
-        begun, may_end, ended = threading.Event(), threading.Event(), []
+        begun, may_end, ended, is_entered = threading.Event(), threading.Event(), [], []
 
         class Slow(Store):
             def take_over(self, worker, **more):
-                if turns._looking is not None:
+                if is_entered:
                     begun.set()
                     assert may_end.wait(30)
                     ended.append(worker)
@@ -669,6 +671,7 @@ def test_the_end_of_the_block_while_sessions_are_taken_over():
 
         turns = Turns(Slow(), app(client), client=client, **OFTEN)
         await turns.__aenter__()
+        is_entered.append(True)
         await until(begun.is_set)
         leaving = asyncio.create_task(turns.__aexit__(None))
         await until(turns._looking.done)

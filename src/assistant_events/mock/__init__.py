@@ -4,6 +4,11 @@ The machinery of mock providers: fixtures, matching, faults, time, recording, an
 The mock of a dialect is `adapters/<dialect>/mock`; `load_mock` returns it by the name of its dialect.
 """
 
+from assistant_events.extras import require
+
+require("the mock provider", {"web": ("starlette", "uvicorn")})
+
+# ruff: noqa: E402 - behind the check
 from assistant_events.mock.app import MockProvider
 from assistant_events.mock.dialect import MockDialect, load_mock
 from assistant_events.mock.faults import Fault, fault_help, parse_fault

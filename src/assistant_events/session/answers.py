@@ -23,6 +23,7 @@ from assistant_events.values.credentials import traceback_text
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
 """Types that are fed as bytes. One of them instead of an iterable is a single chunk."""
 
+_SYNCHRONOUS: Final = "Session takes an asynchronous client; a synchronous one is for SyncSession"
 _ASYNCHRONOUS: Final = "SyncSession takes a synchronous client; an asynchronous one is for Session"
 
 _log = logging.getLogger("assistant_events.session")
@@ -133,7 +134,7 @@ def async_source(made: object, decoder: Callable[[], DecoderBase], last: Message
     if hasattr(made, "read") and hasattr(made, "aclose"):
         return Source(given, None, given.read, True, given.aclose, last)
     if hasattr(made, "disconnect"):
-        raise TypeError("Session takes an asynchronous client; a synchronous one is for SyncSession")
+        raise TypeError(_SYNCHRONOUS)
     if not isinstance(made, AsyncIterable):
         return sync_source(made, decoder, last)
     items = aiter(cast("AsyncIterable[object]", made))
@@ -164,6 +165,13 @@ def check_synchronous(client: Client | None) -> None:
         api_of(client)
     if iscoroutinefunction(getattr(client, "stop", None)):
         raise TypeError(_ASYNCHRONOUS)
+
+
+def check_asynchronous(client: Client) -> None:
+    """Raise a `TypeError` for what is not a client, and for one of `SyncSession`: its block is no `async with`."""
+    api_of(client)
+    if hasattr(client, "__enter__") and not hasattr(client, "__aenter__"):
+        raise TypeError(_SYNCHRONOUS)
 
 
 def api_of(client: Client) -> tuple[Dialect, str]:

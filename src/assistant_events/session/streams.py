@@ -56,7 +56,9 @@ class AnswerStream:
     async def _enter(self) -> None:
         receiver, receivers = self._receiver, self._calls.receivers
         if receiver is not None and not receiver.parked:
-            raise LocalProtocolError("a stream is entered again only when its store has failed, and before another")
+            raise LocalProtocolError(
+                "the block was left; it is entered again only after an error of the store, and before another answer"
+            )
         try:
             await self._calls.hold(held=True)
             if receiver is not None:  # what is pending comes first

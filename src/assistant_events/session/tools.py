@@ -49,7 +49,10 @@ Tools: TypeAlias = Mapping[str, Callable[..., object]]
 """Functions by the names of their tools. Each takes the arguments of a call as keywords, and returns its output."""
 
 AsksApproval: TypeAlias = Callable[[ToolPart], str | bool | None]
-"""Returns whether a person has to allow a call: a reason for that person, or whether there has to be one."""
+"""
+Returns whether a person has to allow a call: a reason for that person, which may be an empty text, or whether there has
+to be one.
+"""
 
 
 def ready_calls(transcript: Transcript, of_browser: Collection[str] = ()) -> tuple[ToolPart, ...]:
@@ -131,8 +134,8 @@ async def _started(
         calls = ready_calls(session.transcript, of_browser)
         for call in calls:
             reason = None if needs_approval is None or call.approval is not None else needs_approval(call)
-            if reason:
-                asked[call.call_id] = reason if isinstance(reason, str) else None
+            if isinstance(reason, str) or reason:
+                asked[call.call_id] = reason if isinstance(reason, str) and reason else None
         try:
             records = await session.append(
                 *[

@@ -21,7 +21,7 @@ from assistant_events.errors import (
 from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
 from assistant_events.messages import AssistantMessage, Awaits, ToolPart, Transcript, UserMessage, fail_again
-from assistant_events.session.answers import Client, api_of, is_of
+from assistant_events.session.answers import Client, check_asynchronous, is_of
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
 from assistant_events.session.stopping import cancellation, since_its_end, stop_run
@@ -125,7 +125,7 @@ class Turns:
     ) -> None:
         check_store(store)
         check_function("move", move)
-        api_of(client)
+        check_asynchronous(client)
         if live is not None:
             check_object(live, "publish", "live: expected a live channel such as MemoryLive or None")
         if lost is not None:
@@ -186,7 +186,8 @@ class Turns:
             session: One of this worker, as `open` returns it.
 
         Raises:
-            LocalProtocolError: The session was opened for another worker or for none, or the block has ended.
+            LocalProtocolError: The session was opened for another worker or for none; the block has ended, or was not
+                entered: without its signs of life others would take the session over.
         """
         _check_session(session)
         if session.worker != self.worker:
@@ -242,9 +243,12 @@ class Turns:
         return tries == 0
 
     async def __aenter__(self) -> Self:
-        self._looking = None
-        await self.take_up(dead_after_s=0 if self._alone else DEAD_AFTER_S)
         self._looking = asyncio.create_task(self._look())
+        try:
+            await self.take_up(dead_after_s=0 if self._alone else DEAD_AFTER_S)
+        except BaseException:
+            await to_the_end(self._end())
+            raise
         return self
 
     async def __aexit__(self, kind: object, *_exception: object) -> None:
@@ -265,7 +269,7 @@ class Turns:
     def _ask(self, name: str, session: Session | None) -> None:
         """Have a task look at the session; without one that is open, it opens its own."""
         if self._ends:
-            raise LocalProtocolError("the block of the turns has ended; open another one")
+            raise LocalProtocolError("the turns have no block, or it has ended: `async with Turns(...) as turns`")
         self._asked.setdefault(name, asyncio.Event()).set()
         if name not in self._tasks or self._tasks[name].done():
             task = self._tasks[name] = asyncio.create_task(self._run(name, session))
@@ -280,8 +284,8 @@ class Turns:
 
     @property
     def _ends(self) -> bool:
-        """Whether the end of the block has come: no turn begins."""
-        return self._looking is not None and self._looking.done()
+        """Whether there is no block, or its end has come: no turn begins."""
+        return self._looking is None or self._looking.done()
 
     async def _drain(self) -> None:
         """Wait for the turns under way; a turn that waits ends when it is asked to look at its session."""

@@ -5,6 +5,10 @@ Browsers send prompts and watch sessions with an `EventSource`; one that leaves 
 is given what it lacks.
 """
 
-from assistant_events.web.chat_routes import Authorize, ChatRoutes
+from assistant_events.extras import require
+
+require("assistant_events.web", {"web": ("starlette",)})
+
+from assistant_events.web.chat_routes import Authorize, ChatRoutes  # noqa: E402 - behind the check
 
 __all__ = ["Authorize", "ChatRoutes"]
