@@ -284,7 +284,7 @@ class Turns:
 
     @property
     def _ends(self) -> bool:
-        """Whether there is no block, or its end has come: no turn begins."""
+        """Whether the block was not entered, or its end has come: no turn begins."""
         return self._looking is None or self._looking.done()
 
     async def _drain(self) -> None:
