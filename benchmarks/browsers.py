@@ -92,7 +92,7 @@ async def _routes(count: int) -> AsyncIterator[tuple[SqliteStore, MemoryLive, Ch
             yield (
                 store,
                 live,
-                ChatRoutes(store, turns, live, authorize=authorize, max_streams_per_owner=count, heartbeat_s=3600),
+                ChatRoutes(turns, authorize=authorize, max_streams_per_owner=count, heartbeat_s=3600),
             )
 
 

@@ -131,10 +131,10 @@ async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         # The channel outlives the turns, so that the pages get the last of what is stored.
         live = await stack.enter_async_context(MemoryLive(store))
         turns = await stack.enter_async_context(
-            Turns(store, move, client=client, live=live, alone=True, retry=True, lost=interrupted)
+            Turns(store, move, client=client, live=live, alone=True, retry="empty", lost=interrupted)
         )
         app.state.store = store
-        app.mount("/api", ChatRoutes(store, turns, live, authorize=user_of))
+        app.mount("/api", ChatRoutes(turns, authorize=user_of))
         yield
 
 

@@ -23,10 +23,9 @@ def turns(store=None, **options):
     return Turns(store or MemoryStore(), move, client=Provider(), **options)
 
 
-def routes(store=None, turned=None, live=None, **options):
-    store = store or MemoryStore()
+def routes(turned=None, **options):
     options = {"authorize": lambda request, session_id: "me", **options}
-    return ChatRoutes(store, turned or turns(store), live or MemoryLive(store), **options)
+    return ChatRoutes(turned or turns(live=MemoryLive(MemoryStore())), **options)
 
 
 async def stop():
@@ -77,9 +76,8 @@ MISTAKES = [
     (lambda: MemoryLive(MemoryStore(), poll_s="1"), f"poll_s: {SECONDS}"),
     (lambda: watch(None), "session_id: expected str, got NoneType"),
     (lambda: watch(after=None), "after: expected int, got NoneType"),
-    (lambda: routes("chat.db", turns()), f"{STORE}str"),
-    (lambda: routes(turned=Turns), "turns: expected the Turns of the store, got the class Turns"),
-    (lambda: routes(live="x"), "live: expected a live channel such as MemoryLive, got str"),
+    (lambda: routes(turned=Turns), "turns: expected a Turns, got the class Turns"),
+    (lambda: routes(turned=turns()), r"turns: expected one with a live channel, such as Turns\(..., live="),
     (lambda: routes(authorize="me"), "authorize: expected a function, got str"),
     (lambda: routes(hosts="chat.example"), f"hosts: {NAMES}"),
     (lambda: routes(origins="https://chat.example"), f"origins: {NAMES}"),

@@ -26,7 +26,7 @@ async def lifespan(app):
             move = trip_move(client, os.environ["RUNS"], background=False, meta={"worker": name})
             async with Turns(store, move, client=client, live=live, worker=name, every_s=0.2, poll_s=0.05) as turns:
                 app.state.turns = turns
-                app.mount("/", routes(store, turns, live))
+                app.mount("/", routes(turns))
                 yield
 
 

@@ -21,11 +21,11 @@ def listening():
     return socket.create_server(("127.0.0.1", 0))
 
 
-def routes(store, turns, live):
+def routes(turns):
     """
     Return the routes of the sessions, all of which belong to one owner.
     """
-    return ChatRoutes(store, turns, live, authorize=lambda _request, _session_id: OWNER)
+    return ChatRoutes(turns, authorize=lambda _request, _session_id: OWNER)
 
 
 @asynccontextmanager

@@ -94,9 +94,9 @@ class Trip:
         with SqliteStore(self.path, synchronous="normal", timeout_s=60.0) as store:
             async with GeminiInteractions("key", base_url=self.url) as client, MemoryLive(store, poll_s=0.05) as live:
                 move = trip_move(client, self.runs, background=self.mode == "background")
-                options = {"client": client, "live": live, "alone": True, "retry": True, "poll_s": 0.01}
+                options = {"client": client, "live": live, "alone": True, "retry": "empty", "poll_s": 0.01}
                 turns = Turns(store, move, **options)
-                async with turns, served(routes(store, turns, live), self.socket.dup()):
+                async with turns, served(routes(turns), self.socket.dup()):
                     person = asyncio.create_task(approve(store, "s1"))
                     first = await settled(store)
                     unknown = [call for call in first.transcript.pending_tool_calls if call.is_outcome_unknown]

@@ -18,9 +18,10 @@ from assistant_events import Awaits
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.live import MemoryLive
 from assistant_events.session import Turns
-from assistant_events.stores import SqliteStore
+from assistant_events.stores import AsyncStore, SqliteStore
 from tests.kills.serving import OWNER, routes, served
 from tests.kills.trip import QUESTION, append_line, approve, trip_move
+from tests.web.chat import Instead
 
 WRITES = ("append", "claim", "release", "take_over", "checkpoint")
 
@@ -76,9 +77,9 @@ async def main(path, url, runs, seen, mode, last, at):
         store = Watched(opened, reach)
         async with GeminiInteractions("key", base_url=url) as client, MemoryLive(opened, poll_s=0.05) as live:
             move = trip_move(client, runs, background=mode == "background", reach=reach, on_event=on_event)
-            options = {"client": client, "live": live, "alone": True, "retry": True, "every_s": 600, "poll_s": 0.01}
+            options = {"client": client, "live": live, "alone": True, "retry": "empty", "every_s": 600, "poll_s": 0.01}
             turns, at = Turns(store, move, **options), socket.socket(fileno=int(at))
-            async with turns, served(routes(opened, turns, live), at) as connected:
+            async with turns, served(routes(Instead(turns, store=AsyncStore(opened))), at) as connected:
                 session = await turns.open("s1", owner=OWNER)
                 if not session.seq:
                     await session.prompt(QUESTION, message_id="u1")

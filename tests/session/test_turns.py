@@ -11,7 +11,17 @@ from contextlib import closing, suppress
 import attrs
 import pytest
 
-from assistant_events import Awaits, ErrorInfo, HistoryRewound, PromptSubmitted, ToolFailed, UnknownEvent, fold
+from assistant_events import (
+    Awaits,
+    ErrorInfo,
+    HistoryRewound,
+    PromptSubmitted,
+    ToolFailed,
+    ToolStarted,
+    ToolSuccess,
+    UnknownEvent,
+    fold,
+)
 from assistant_events.adapters.openai_responses.client import SyncOpenAIResponses
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
 from assistant_events.session import Session, SyncSession, Turns, run_tools
@@ -31,7 +41,7 @@ from tests.session.moves import (
     until,
     with_run,
 )
-from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, line
+from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, line
 
 
 def test_a_turn_with_tools():
@@ -362,7 +372,7 @@ def test_a_prompt_during_a_retry():
 
     async def main():
         store, client = Late(), Provider((ConnectionResetError("x"),), (line(say="Well"), line(stop="stop")))
-        async with Turns(store, app(client), client=client, retry=True, **SOON) as turns:
+        async with Turns(store, app(client), client=client, retry="empty", **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Hi", message_id="u1")
             await turns.run(session)
@@ -380,7 +390,7 @@ def test_a_prompt_while_the_log_is_read_for_a_retry(monkeypatch):
 
     async def main():
         client = Provider((line(count={"input": 1}),), HELLO, HELLO)
-        async with Turns(MemoryStore(), app(client), client=client, retry=True, **SOON) as turns:
+        async with Turns(MemoryStore(), app(client), client=client, retry="empty", **SOON) as turns:
             session = await turns.open("s1")
 
             async def slow(self, session_id, transcript):
@@ -418,7 +428,7 @@ def test_a_move_that_raises_behind_a_cut(raises):
             if raises and session.transcript.last.error:
                 raise ValueError("no")
 
-        async with Turns(store, move, client=client, retry=True, **SOON) as turns:
+        async with Turns(store, move, client=client, retry="empty", **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Hi")
             with suppress(ValueError):
@@ -592,7 +602,7 @@ def test_a_step_that_was_cut_at_its_start(retry):
     It is closed; with `retry` it is asked for again, once.
     """
     store, client = left_by_a_dead_worker(CUT[0]), Provider((), HELLO)
-    options = {"retry": True} if retry else {}
+    options = {"retry": "empty"} if retry else {}
     transcript = asyncio.run(taken_up(store, client, **options))
 
     if retry:
@@ -607,6 +617,40 @@ def test_a_step_that_was_cut_at_its_start(retry):
         assert ("interrupted", []) == (transcript["a1"].error.kind, client.requests)
 
 
+@pytest.mark.parametrize(
+    ("retry", "ran", "texts"),
+    [
+        pytest.param("cut", False, ["Hi", "Hello"], id="replaced"),
+        pytest.param("empty", False, ["Hi", "Hel"], id="stays"),
+        pytest.param("cut", True, ["Hi", "Hel"], id="a call of it was run"),
+    ],
+)
+def test_an_answer_that_was_cut_in_mid_sentence(retry, ran, texts):
+    """
+    The next worker asks for it again where the app wants it, and no call of it has had an effect.
+    """
+    said = Scripted("a1").feed(line(say="Hel") + line(said={}) + line(call=CALL))
+    calls = [
+        ToolStarted(message_id="a1", call_id="c1", attempt=1),
+        ToolSuccess(message_id="a1", call_id="c1", output="ok"),
+    ]
+    events = [event for event in said if event.durable]
+    store, client = left_by_a_dead_worker(*events, *(calls if ran else ())), Provider(HELLO)
+
+    transcript = asyncio.run(taken_up(store, client, retry=retry))
+
+    assert texts == [message.text for message in transcript]
+    assert len(client.requests) == (texts[-1] == "Hello")
+
+
+def test_what_is_asked_for_again_is_one_of_two():
+    """
+    A flag would not show which.
+    """
+    with pytest.raises(ValueError, match='retry: expected "empty", "cut" or None, got True'):
+        Turns(MemoryStore(), print, client=Provider(), retry=True)
+
+
 def test_a_step_of_a_pruned_log_that_was_cut_at_its_start():
     """
     It is asked for again as long as nothing was rewound; after that, how often is not known.
@@ -614,7 +658,7 @@ def test_a_step_of_a_pruned_log_that_was_cut_at_its_start():
     store, client = left_by_a_dead_worker(CUT[0]), Provider((), HELLO)
     store.snapshot("s1", fold(store.read("s1")))
     store.prune("s1", store.seq("s1"))
-    transcript = asyncio.run(taken_up(store, client, retry=True))
+    transcript = asyncio.run(taken_up(store, client, retry="empty"))
 
     assert (1, "interrupted") == (len(client.requests), transcript.last.error.kind)
 
@@ -646,12 +690,16 @@ BEGUN = line(count={"input": 26})
 
 @pytest.mark.parametrize(
     ("chunks", "retry", "awaits"),
-    [((BEGUN,), True, Awaits.MODEL), ((BEGUN,), False, Awaits.USER), ((BEGUN, line(say="Hel")), True, Awaits.USER)],
-    ids=["before content", "without retry", "with content"],
+    [
+        pytest.param((BEGUN,), "empty", Awaits.MODEL, id="before content"),
+        pytest.param((BEGUN,), None, Awaits.USER, id="without retry"),
+        pytest.param((BEGUN, line(say="Hel")), "empty", Awaits.USER, id="with content"),
+        pytest.param((BEGUN, line(say="Hel")), "cut", Awaits.MODEL, id="with content, which is replaced"),
+    ],
 )
 def test_a_step_that_ends_with_the_block(chunks, retry, awaits):
     """
-    A server that is restarted: what has no content yet is rewound with `retry`, and the next worker asks again.
+    A server that is restarted: a step without content, or any, is rewound with `retry`, and the next worker asks again.
     """
 
     async def main():
@@ -802,7 +850,7 @@ def test_a_step_that_was_cut_later_is_not_asked_for_again():
     What has come of it stays.
     """
     client = Provider(HELLO)
-    transcript = asyncio.run(taken_up(left_by_a_dead_worker(*CUT), client, retry=True))
+    transcript = asyncio.run(taken_up(left_by_a_dead_worker(*CUT), client, retry="empty"))
 
     assert ("interrupted", []) == (transcript["a1"].error.kind, client.requests)
 
@@ -1183,7 +1231,7 @@ def asked_for(*answers, prompts=("Hi",)):
     client = Provider(*answers)
 
     async def main():
-        async with Turns(MemoryStore(), app(client), client=client, retry=True, **SOON) as turns:
+        async with Turns(MemoryStore(), app(client), client=client, retry="empty", **SOON) as turns:
             session = await turns.open("s1")
             for words in prompts:
                 await session.prompt(words)

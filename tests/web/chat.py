@@ -81,10 +81,23 @@ async def chat(
         live = channel if live is None else live
         more = {"every_s": 0.05, "poll_s": 0.01, "of_browser": of_browser, **dict(turns)}
         async with Turns(store, move, client=provider, live=live, **more) as running:
-            routes = ChatRoutes(store, running, live, **{"authorize": authorize, **options})
+            routes = ChatRoutes(running, **{"authorize": authorize, **options})
             yield SimpleNamespace(
                 routes=routes, store=store, turns=running, live=live, provider=provider, ada=Browser(routes)
             )
+
+
+class Instead:
+    """
+    Turns with another store or channel.
+    """
+
+    def __init__(self, turns, **parts):
+        vars(self).update(parts)
+        self.turns = turns
+
+    def __getattr__(self, name):
+        return getattr(self.turns, name)
 
 
 class Browser:

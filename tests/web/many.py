@@ -48,7 +48,7 @@ async def lifespan(app):
         limits = {name: int(os.environ[name.upper()]) for name in ("max_streams", "max_streams_per_owner")}
         # No comment is ever due: a browser that has left is noticed without one.
         options = {"authorize": lambda request, _: request.headers.get("x-user"), "heartbeat_s": 3600, **limits}
-        app.mount("/", ChatRoutes(store, turns, live, **options))
+        app.mount("/", ChatRoutes(turns, **options))
         yield
 
 

@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from assistant_events import fold
-from assistant_events.session import Session, Turns
+from assistant_events.session import Session
 from assistant_events.stores import AsyncStore, MemoryStore
-from assistant_events.web import ChatRoutes
 from tests.session.scripted import ASKS, HELLO, line
 from tests.web.chat import Browser, chat, run, until
 
@@ -95,20 +94,6 @@ def test_a_prompt_with_what_is_not_a_content():
                 assert (422, detail) == (answer.status, answer.document["detail"])
 
     run(main())
-
-
-def test_routes_whose_turns_publish_nothing(caplog):
-    """
-    Browsers would get each text at its end, so it is logged.
-    """
-
-    async def main():
-        async with chat() as app:
-            assert not caplog.records
-            ChatRoutes(app.store, Turns(app.store, app.turns.open, client=app.provider), app.live, authorize=str)
-
-    run(main())
-    assert ["the turns have no live channel"] == [record.message.partition(":")[0] for record in caplog.records]
 
 
 def test_history():

@@ -12,11 +12,11 @@ from starlette.requests import Request
 from assistant_events import PromptSubmitted
 from assistant_events.errors import ClaimedError, ConflictError, FencedError, PrunedError, StoreError
 from assistant_events.live import MemoryLive
-from assistant_events.stores import MemoryStore
+from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.web import ChatRoutes
 from assistant_events.web.refusals import check_host
 from tests.session.scripted import HELLO, Store
-from tests.web.chat import Browser, chat, run, until
+from tests.web.chat import Browser, Instead, chat, run, until
 
 PROMPT = PromptSubmitted(message_id="p1", content="Hi")
 GET = [("GET", "/sessions/s1"), ("GET", "/sessions/s1/events"), ("GET", "/sessions/s1/events?after=1")]
@@ -552,9 +552,8 @@ def test_errors_of_the_store(error, status):
             await until(lambda: app.store.seq("s1") == 5)
             broken = Broken()
             broken.inner = app.store
-            answer = await Browser(ChatRoutes(broken, app.turns, app.live, authorize=lambda *_: "ada")).get(
-                "/sessions/s1"
-            )
+            routes = ChatRoutes(Instead(app.turns, store=AsyncStore(broken)), authorize=lambda *_: "ada")
+            answer = await Browser(routes).get("/sessions/s1")
 
             assert status == answer.status
             assert b"secret" not in answer.body
@@ -585,7 +584,7 @@ def test_a_store_that_has_failed_is_not_a_missing_session():
     async def main():
         async with chat(HELLO) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
-            routes = ChatRoutes(Failing(app.store), app.turns, app.live, authorize=lambda *_: "ada")
+            routes = ChatRoutes(Instead(app.turns, store=AsyncStore(Failing(app.store))), authorize=lambda *_: "ada")
 
             assert 503 == (await Browser(routes).get("/sessions/s1")).status
 

@@ -18,7 +18,7 @@ from assistant_events.testing import prompt
 from assistant_events.web import ChatRoutes
 from assistant_events.web.sse_response import SseResponse
 from tests.session.scripted import ASKS, HELLO, Scripted, line
-from tests.web.chat import Browser, chat, folded, run, until
+from tests.web.chat import Browser, Instead, chat, folded, run, until
 
 
 def held(*chunks):
@@ -258,7 +258,7 @@ def test_pruned_while_it_watches():
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
             await until(lambda: app.store.seq("s1") == 5)
             live = Pruned(app.live)
-            ada = Browser(ChatRoutes(app.store, app.turns, live, authorize=lambda *_: "ada"))
+            ada = Browser(ChatRoutes(Instead(app.turns, live=live), authorize=lambda *_: "ada"))
             async with ada.watch("/sessions/s1/events?after=1") as events:
                 got = [await events.next()]
 
@@ -292,7 +292,7 @@ def test_pruned_while_it_watches_until_the_end_of_the_turn():
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
             await until(lambda: app.store.seq("s1") == 3)
             live = Pruned(app)
-            ada = Browser(ChatRoutes(app.store, app.turns, live, authorize=lambda *_: "ada"))
+            ada = Browser(ChatRoutes(Instead(app.turns, live=live), authorize=lambda *_: "ada"))
             async with ada.watch("/sessions/s1/events?after=3&until=user") as events:
                 await until(lambda: live.cursors == [3, 4])
                 ended.set()
@@ -552,7 +552,7 @@ def test_a_browser_that_leaves_ends_its_subscription():
         answer, go = held(line(say="Hello"))
         async with chat(answer) as app:
             live = Counted(app.live)
-            routes = ChatRoutes(app.store, app.turns, live, authorize=lambda *_: "ada")
+            routes = ChatRoutes(Instead(app.turns, live=live), authorize=lambda *_: "ada")
             await Browser(routes).post("/sessions/s1/prompt", {"prompt": "Hi"})
             async with Browser(routes).watch("/sessions/s1/events") as events:
                 await events.until("text.delta")
@@ -666,7 +666,7 @@ def test_a_channel_that_ends(error):
     async def main():
         async with chat(HELLO) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
-            ada = Browser(ChatRoutes(app.store, app.turns, Ended(error), authorize=lambda *_: "ada"))
+            ada = Browser(ChatRoutes(Instead(app.turns, live=Ended(error)), authorize=lambda *_: "ada"))
             got = await (await ada.get("/sessions/s1/events?after=0")).until("error")
 
             assert "error" == got[-1][1]

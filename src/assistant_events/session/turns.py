@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from inspect import isawaitable
-from typing import Final, Self, TypeAlias, final
+from typing import Final, Literal, Self, TypeAlias, final, get_args
 from uuid import uuid4
 
 from assistant_events.errors import (
@@ -42,6 +42,9 @@ from assistant_events.values.credentials import error_text, traceback_text
 
 Move: TypeAlias = Callable[[Session], Awaitable[object]]
 """Makes one move of the app: asks the model while `awaits` is `MODEL`, runs the tools while it is `TOOLS`."""
+
+Retry: TypeAlias = Literal["empty", "cut"]
+"""See `Turns`."""
 
 _DOUBLINGS: Final = 6
 """How often the pause before the next try is doubled, while the store or the provider refuses: up to 64 `every_s`."""
@@ -93,8 +96,9 @@ class Turns:
             while it ran, or the store failed. Returns its result, such as `call.fail("…")`, or `None` to leave it
             open. By default such calls stay open until they are answered.
 
-        retry: Whether a step that was cut before any content, and cannot be resumed, is asked for again, once a turn;
-            where the end of the block has cut it, by the next worker.
+        retry: Which steps that were cut, and cannot be resumed, are asked for again, once a turn: `"empty"` for those
+            that have no content, `"cut"` also for those that have some, which is rewound, unless the app has run a call
+            of it; `None` for none. A step that the end of the block has cut is asked for by the next worker.
 
         every_s: Seconds between signs of life; sessions of dead workers are looked for at each. A store that fails, and
             a run that cannot be resumed, are tried again after this time, then less and less often, up to 64 times it.
@@ -118,7 +122,7 @@ class Turns:
         of_browser: Collection[str] = (),
         max_rounds: int = 32,
         lost: Callable[[ToolPart], ToolSuccess | ToolFailed | None] | None = None,
-        retry: bool = False,
+        retry: Retry | None = None,
         every_s: float = 5.0,
         poll_s: float = 0.5,
         drain_s: float = 0.0,
@@ -131,6 +135,8 @@ class Turns:
         if lost is not None:
             check_function("lost", lost)
         check_integer("max_rounds", max_rounds, 1)
+        if retry not in (None, *get_args(Retry)):
+            raise ValueError(f'retry: expected "empty", "cut" or None, got {retry!r}')
         check_seconds("every_s", every_s)
         check_seconds("poll_s", poll_s)
         check_seconds("drain_s", drain_s)
@@ -149,7 +155,9 @@ class Turns:
         self.of_browser: Final = names_of("of_browser", of_browser)
         """Names of tools that only a browser can answer."""
 
-        self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
+        self.store: Final = store if isinstance(store, AsyncStore) else AsyncStore(store)
+        """Where the sessions are stored."""
+
         self._move = move
         self._client = client
         self._alone = alone
@@ -166,7 +174,7 @@ class Turns:
     async def open(self, session_id: str, *, owner: str | None = None, snapshot_every: int | None = None) -> Session:
         """Open a session of this worker; see `Session.open`."""
         return await Session.open(
-            self._store,
+            self.store,
             session_id,
             live=self.live,
             owner=owner,
@@ -219,23 +227,25 @@ class Turns:
         Args:
             dead_after_s: Seconds after its last sign of life in which a worker counts as alive; with 0 none does.
         """
-        claims = await self._store.take_over(self.worker, dead_after_s=dead_after_s)
+        claims = await self.store.take_over(self.worker, dead_after_s=dead_after_s)
         for claim in claims:
             self._ask(claim.session_id, None)
         return tuple([claim.session_id for claim in claims])
 
     async def asks_again(self, session_id: str, transcript: Transcript) -> bool:
         """Return whether a task of this worker asks for the last answer again, as *retry* allows it."""
-        last, is_due = transcript.last, self._retry and session_id in self._tasks
+        last, is_due = transcript.last, self._retry is not None and session_id in self._tasks
         if not is_due or transcript.awaits is not Awaits.USER or not isinstance(last, AssistantMessage):
             return False
-        if last.parts or last.error is None or last.error.kind not in CUT_KINDS:
+        if last.error is None or last.error.kind not in CUT_KINDS or (last.parts and self._retry != "cut"):
+            return False
+        if last.acted:
             return False
         if not transcript.rewound:
             return True
         tries = 0
         try:
-            async for record in self._store.read(session_id, limit=transcript.seq):
+            async for record in self.store.read(session_id, limit=transcript.seq):
                 tries = 0 if isinstance(record.event, PromptSubmitted) else tries
                 tries += isinstance(record.event, HistoryRewound)
         except PrunedError:
@@ -298,7 +308,7 @@ class Turns:
             async with asyncio.timeout(self._drain_s):
                 while tasks := [*self._tasks.values()]:
                     with suppress(Exception):  # a store of others may raise anything, and be back at the next one
-                        await self._store.beat(self.worker)
+                        await self.store.beat(self.worker)
                     await asyncio.wait(tasks, timeout=self._every_s)
 
     async def _end(self) -> None:
@@ -306,7 +316,7 @@ class Turns:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-        await self._store.drain()
+        await self.store.drain()
 
     async def _look(self) -> None:
         while True:
@@ -319,7 +329,7 @@ class Turns:
 
     async def _take_up_prompts(self) -> None:
         """Take up sessions that this worker has claimed, and that another process has prompted since."""
-        left = await self._store.unfinished() if self.claimed else {}
+        left = await self.store.unfinished() if self.claimed else {}
         for name in self.claimed & left.keys() - self._tasks.keys():
             if any(each.awaits is Awaits.MODEL for each in left[name]):
                 self._ask(name, None)
@@ -382,7 +392,7 @@ class Turns:
     async def _wait_for_news(self, name: str, seq: int, asked: asyncio.Event) -> None:
         pause = self._poll_s
         while not asked.is_set():
-            end = await self._store.seq(name)
+            end = await self.store.seq(name)
             _check_end(name, end, seq)
             if end > seq:
                 return
@@ -417,7 +427,7 @@ class Turns:
 
     async def _refresh(self, session: Session) -> None:
         """Read what others have written; raise an error where they have deleted the session."""
-        known, end = session.seq, await self._store.seq(session.session_id)
+        known, end = session.seq, await self.store.seq(session.session_id)
         await session.refresh()
         _check_end(session.session_id, end, known)
 

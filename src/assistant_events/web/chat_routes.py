@@ -22,20 +22,19 @@ from starlette.types import Receive, Scope, Send
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import Frame, Record
-from assistant_events.live import Live, MemoryLive
+from assistant_events.live import MemoryLive
 from assistant_events.messages import ApprovalStatus, Awaits, Transcript
 from assistant_events.outward import Cursor, DocumentWriter, SharedEvents, SseWriter, end_event, error_event
 from assistant_events.outward.sse import SSE_START
 from assistant_events.reducer import Builder
 from assistant_events.session import Turns
-from assistant_events.stores import AsyncStore, Store
+from assistant_events.stores import Store
 from assistant_events.stores.unfinished import stored_transcript
 from assistant_events.values.arguments import (
     check_function,
     check_integer,
     check_object,
     check_seconds,
-    check_store,
     names_of,
 )
 from assistant_events.values.json_io import write_json
@@ -66,7 +65,7 @@ class ChatRoutes:
     """
     An ASGI app with the routes of a chat. Sessions belong to the owner who sent their first prompt.
 
-        app.mount("/api", ChatRoutes(store, turns, live, authorize=authorize))
+        app.mount("/api", ChatRoutes(turns, authorize=authorize))
 
     `/fold.mjs` is the module that folds events in a page. Below `/sessions`: the list, `GET {id}` for the history,
     `GET {id}/events`, `DELETE {id}`, and `POST {id}/…` with a JSON object for `prompt`, `edit`, `regenerate`, `stop`,
@@ -81,11 +80,8 @@ class ChatRoutes:
     connects again then is answered 204, which ends its `EventSource`.
 
     Args:
-        store: Where the sessions are stored.
-
-        turns: Makes the moves. Use its block around the life of the app.
-
-        live: What is subscribed.
+        turns: Makes the moves. The routes read its store and subscribe to its live channel. Use its block around the
+            life of the app.
 
         authorize: See `Authorize`.
 
@@ -106,9 +102,7 @@ class ChatRoutes:
 
     def __init__(
         self,
-        store: Store | AsyncStore,
         turns: Turns,
-        live: Live,
         *,
         authorize: Authorize,
         hosts: Collection[str] = (),
@@ -118,9 +112,9 @@ class ChatRoutes:
         max_streams_per_owner: int = 32,
         heartbeat_s: float = 15.0,
     ) -> None:
-        check_store(store)
-        check_object(turns, "run", "turns: expected the Turns of the store")
-        check_object(live, "subscribe", "live: expected a live channel such as MemoryLive")
+        check_object(turns, "run", "turns: expected a Turns")
+        if turns.live is None:
+            raise TypeError("turns: expected one with a live channel, such as Turns(..., live=MemoryLive(store))")
         check_function("authorize", authorize)
         check_seconds("heartbeat_s", heartbeat_s)
         for name, most in (
@@ -129,11 +123,8 @@ class ChatRoutes:
             ("max_streams_per_owner", max_streams_per_owner),
         ):
             check_integer(name, most, 1)
-        if turns.live is None:
-            _log.warning("the turns have no live channel: browsers get no text while it streams; pass live= to Turns")
-        self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
+        self._store, self._live = turns.store, turns.live
         self._turns = turns
-        self._live = live
         self._authorize = authorize
         self._hosts = frozenset(map(str.lower, names_of("hosts", hosts)))
         self._origins = names_of("origins", origins)
