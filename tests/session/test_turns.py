@@ -16,6 +16,7 @@ from assistant_events import (
     ErrorInfo,
     HistoryRewound,
     PromptSubmitted,
+    StepFailed,
     ToolFailed,
     ToolStarted,
     ToolSuccess,
@@ -641,6 +642,26 @@ def test_an_answer_that_was_cut_in_mid_sentence(retry, ran, texts):
 
     assert texts == [message.text for message in transcript]
     assert len(client.requests) == (texts[-1] == "Hello")
+
+
+def test_a_run_that_was_cut_behind_a_call_that_was_run():
+    """
+    The log takes nothing more of its answer: the run is stopped, and it is the user's move.
+    """
+    start, *said = [event for event in Scripted("a1").feed(line(call=CALL)) if event.durable]
+    events = [attrs.evolve(start, run=RUN), *said]
+    cut = ErrorInfo(kind="interrupted", message="cut")
+    of_call = {"message_id": "a1", "call_id": "c1"}
+    store = left_by_a_dead_worker(*events, ToolSuccess(output="ok", **of_call), StepFailed(message_id="a1", error=cut))
+    client = Provider(HELLO)
+    before = SyncSession.open(store, "s1")
+    with pytest.raises(LocalProtocolError, match=r"reconcile\(\) or stop\(\)"), before.respond(client, BODY):
+        pass
+
+    transcript = asyncio.run(taken_up(store, client))
+
+    assert (Awaits.PROVIDER, Awaits.USER) == (before.transcript.awaits, transcript.awaits)
+    assert ([], [], ["a1"]) == (client.requests, client.resumed, client.stopped)
 
 
 def test_what_is_asked_for_again_is_one_of_two():

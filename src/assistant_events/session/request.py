@@ -41,7 +41,7 @@ def check_turn(transcript: Transcript) -> None:
             raise LocalProtocolError(f"{missing}, or prompt with abandon_calls=True, or pass repair=True")
         if left.awaits is Awaits.PROVIDER:
             open_ = f"message {left.message_id!r} is not complete"
-            raise LocalProtocolError(f"{open_}; resume it, close it with reconcile(), or pass repair=True")
+            raise LocalProtocolError(f"{open_}; resume it, close it with reconcile() or stop(), or pass repair=True")
 
 
 def _takes(function: Callable[..., object], name: str) -> bool:

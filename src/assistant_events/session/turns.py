@@ -20,7 +20,15 @@ from assistant_events.errors import (
 )
 from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
-from assistant_events.messages import AssistantMessage, Awaits, ToolPart, Transcript, UserMessage, fail_again
+from assistant_events.messages import (
+    AssistantMessage,
+    Awaits,
+    MessageStatus,
+    ToolPart,
+    Transcript,
+    UserMessage,
+    fail_again,
+)
 from assistant_events.session.answers import Client, check_asynchronous, is_of
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
@@ -490,9 +498,11 @@ class Turns:
     async def _settle(self, session: Session) -> None:
         """Resume what can be resumed, and close the rest: no other worker writes it any more."""
         runs = [left.message_id for left in session.transcript.unfinished() if left.run and left.run.resumable]
-        for name in runs:
-            if is_of(self._client, session.transcript.answer(name)):
-                await self._watch(session, self._resume(session, name))
+        for message in [session.transcript.answer(name) for name in runs]:
+            if message.status is MessageStatus.FAILED and message.acted:
+                await session.stop(self._client)  # the log takes nothing more of it
+            elif is_of(self._client, message):
+                await self._watch(session, self._resume(session, message.id))
         await session.reconcile()
         await session.append(*self._results_of_lost(session.transcript))
         await self._ask_again(session)
