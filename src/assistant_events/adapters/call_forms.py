@@ -64,9 +64,14 @@ class CallForm(NamedTuple):
         # Any: plain JSON.
         if self.form == "fields":
             return {key: item[key] for key in self.input.split() if key in item}
-        if self.form == "text" and not text and (given := parse_input(string(item, _ARGUMENTS) or "")[0]):
-            return thaw(given)  # type: ignore[no-any-return]  # a dict
-        return None if text is None else streamed_input(text, self.input if self.form == "text" else "")
+        if text is None or (text and text == self.text_elsewhere(item)):
+            return None
+        return streamed_input(text, self.input if self.form == "text" else "")
+
+    def text_elsewhere(self, item: Fields) -> str:
+        """Return the JSON text of an input that is not in the own field of its type; empty where it is there."""
+        text = string(item, _ARGUMENTS) or ""
+        return text if self.form == "text" and not item.get(self.input) and parse_input(text)[0] else ""
 
     def write(self, call: msg.ToolPart) -> dict[str, Any]:
         """Return name and input of a call, and its result where its own item has that, as fields of its item."""
@@ -75,7 +80,8 @@ class CallForm(NamedTuple):
         cut = parse_input(call.raw_input)[0] if self.form == "fields" else None  # one that came as fields is JSON
         arguments: dict[str, Any] = thaw(call.input or cut or NO_FIELDS)
         given = string(call.state, _ARGUMENTS) or ""
-        is_elsewhere = bool(given) and parse_input(given)[0] == parse_input(call.raw_input)[0] == call.input
+        known = parse_input(given)[0] if given else None
+        is_elsewhere = known is not None and parse_input(call.raw_input)[0] == known == (call.input or known)
         if self.form == "fields":
             written |= {key: value for key, value in arguments.items() if key in self.input.split()}
         elif self.form == "text":

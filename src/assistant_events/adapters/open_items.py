@@ -121,6 +121,8 @@ class OpenItem:
         call_id = call_id or string(self.fields, "id") or None
         name, given = form.name_in(self.fields), form.input_in(self.fields, None)
         recorder.tool_input(call_id, name, key=self, provider_executed=provider_executed, state=self.state, input=given)
+        if not self.has_text and (text := form.text_elsewhere(self.fields)):
+            self.add(text)
 
     def waits_for_input(self) -> bool:
         """
