@@ -34,6 +34,7 @@ _VAGUE: Final[Mapping[ErrorKind, int]] = MappingProxyType(
 _NEAREST: Final[Mapping[str, ErrorKind]] = MappingProxyType(
     {
         ErrorKind.CONTEXT_LENGTH: ErrorKind.INVALID_REQUEST,
+        ErrorKind.CONTENT_FILTER: ErrorKind.INVALID_REQUEST,
         ErrorKind.QUOTA: ErrorKind.RATE_LIMIT,
         ErrorKind.RATE_LIMIT: ErrorKind.QUOTA,
         ErrorKind.NOT_FOUND: ErrorKind.INVALID_REQUEST,

@@ -81,9 +81,9 @@ ERRORS: Final = ErrorTable(
 
 
 def _error_object(error: ErrorInfo) -> dict[str, Any]:
-    """Return the error object for an error of another API, with the code of its kind and the HTTP status of that."""
+    """Return the error object for an error of another API, with the code nearest to its kind and the status of that."""
     # Any: plain JSON.
-    code = next((code for code, kind in CODES.items() if kind == error.kind), "internal")
+    code = ERRORS.word(error.kind)
     return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
 
 

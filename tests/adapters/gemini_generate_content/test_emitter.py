@@ -98,12 +98,14 @@ def test_the_document_of_an_answer_that_failed(name):
         (ErrorKind.OVERLOADED, 503, "UNAVAILABLE"),
         (ErrorKind.RATE_LIMIT, 429, "RESOURCE_EXHAUSTED"),
         (ErrorKind.AUTH, 403, "PERMISSION_DENIED"),
-        (ErrorKind.CONTEXT_LENGTH, 500, "INTERNAL"),
+        (ErrorKind.CONTEXT_LENGTH, 400, "INVALID_ARGUMENT"),
+        (ErrorKind.CONTENT_FILTER, 400, "INVALID_ARGUMENT"),
+        (ErrorKind.QUOTA, 429, "RESOURCE_EXHAUSTED"),
     ],
 )
 def test_the_error_of_another_provider(kind, code, status):
     """
-    It has the code and the status that official clients expect for its kind.
+    It has the code and the status that official clients expect for its kind, or the nearest one that the API has.
     """
     failed = fold(built("half", error=ErrorInfo(kind=kind, message="no", code="of_another"))).last
 
