@@ -77,7 +77,7 @@ MISTAKES = [
     (lambda: watch(None), "session_id: expected str, got NoneType"),
     (lambda: watch(after=None), "after: expected int, got NoneType"),
     (lambda: routes(turned=Turns), "turns: expected a Turns, got the class Turns"),
-    (lambda: routes(turned=turns()), r"turns: expected one with a live channel, such as Turns\(..., live="),
+    (lambda: routes(turned=turns()), r"turns: expected one with a live channel, such as Turns\(store, move, .*"),
     (lambda: routes(authorize="me"), "authorize: expected a function, got str"),
     (lambda: routes(hosts="chat.example"), f"hosts: {NAMES}"),
     (lambda: routes(origins="https://chat.example"), f"origins: {NAMES}"),

@@ -446,7 +446,7 @@ def test_an_answer_that_is_asked_for_again_does_not_end_the_turn(second):
 
     async def main():
         watched = asyncio.Event()
-        async with chat((watched, line(count={"input": 1})), second, turns={"retry": True}) as app:
+        async with chat((watched, line(count={"input": 1})), second, turns={"retry": "empty"}) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
             async with app.ada.watch("/sessions/s1/events?until=user") as events:
                 await events.until("snapshot")
@@ -472,7 +472,7 @@ def test_an_answer_that_nobody_asks_for_again_ends_the_turn():
         cut = StepFailed(message_id="a1", error=ErrorInfo(kind="aborted", message="left"))
         session = await Session.open(store, "s1", owner="ada")
         await session.append(prompt("Hi"), StepStarted(message_id="a1", origin=origin), cut)
-        async with chat(store=store, turns={"retry": True}) as app:
+        async with chat(store=store, turns={"retry": "empty"}) as app:
             got = await (await app.ada.get("/sessions/s1/events?until=user")).until("end")
             back = await app.ada.get("/sessions/s1/events?until=user", last_event_id="3")
 

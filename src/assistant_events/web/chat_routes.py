@@ -114,7 +114,9 @@ class ChatRoutes:
     ) -> None:
         check_object(turns, "run", "turns: expected a Turns")
         if turns.live is None:
-            raise TypeError("turns: expected one with a live channel, such as Turns(..., live=MemoryLive(store))")
+            raise TypeError(
+                "turns: expected one with a live channel, such as Turns(store, move, client=client, live=live)"
+            )
         check_function("authorize", authorize)
         check_seconds("heartbeat_s", heartbeat_s)
         for name, most in (
