@@ -289,6 +289,19 @@ def test_another_writer_of_the_same_event(session, open_session, store):
     assert (store.seq("s1"), "approved") == (session.seq, session.transcript.pending_tool_calls[0].approval)
 
 
+def test_another_writer_that_starts_the_same_call(session, open_session, store):
+    """
+    Only one of them may run it: the other gets a conflict, and no records once it has read of the start.
+    """
+    session.append(*ASKED)
+    [call] = session.transcript.pending_tool_calls
+    open_session(store).append(call.start())
+
+    with pytest.raises(ConflictError):
+        session.append(call.start())
+    assert () == session.append(call.start())
+
+
 def test_refresh_reads_what_others_wrote(session, open_session, store):
     """
     After a conflict the session continues from the records of the other writers.
