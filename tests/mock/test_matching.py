@@ -354,6 +354,23 @@ def test_only_what_the_request_brings():
     assert 0 == with_result_last.find(read_request({"input": [RESULT]}, [{"input": "Rain?"}]))
 
 
+@pytest.mark.parametrize(("called", "expected"), [("c1", "c1"), ("c1_2", "c1_2"), ("c1_3", "c1"), ("c1_4", "any")])
+@pytest.mark.parametrize("rule", ["call_id", "last_call_id"])
+def test_a_call_with_a_number_of_its_own(rule, called, expected):
+    """
+    A fixture of the call that the request names is the answer, also behind one of that name without the number. Others
+    keep their places.
+    """
+    named = {"c1": {rule: "c1"}, "c1_2": {rule: "c1_2"}}
+    some = {"any": {"result_text": "sunny"}}
+    order = {**some, **named} if expected == "any" else {**named, **some}
+    facts = read_request({"input": [CALL | {"id": called}, RESULT | {"call_id": called}]})
+
+    fixtures = Fixtures([fixture(**each) for each in order.values()])
+
+    assert expected == [*order][fixtures.find(facts)]
+
+
 def test_used_up():
     """
     A fixture that does not repeat its last answer lets the next one answer once it is used up.

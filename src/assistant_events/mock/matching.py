@@ -233,10 +233,14 @@ def choose(candidates: Sequence[tuple[int, Match]], facts: RequestFacts) -> int 
     Return the index of the first candidate that matches a request; `None` when none does.
 
     Those that name the result of a call precede the others (a prompt that called a tool still matches when the result
-    comes), an empty `Match` comes last. Of the rest `Match.position` prefers one.
+    comes), an empty `Match` comes last. Of the rest `Match.position` prefers one. One that names a call as the request
+    does excludes those that name it without its number.
     """
     found = [(index, match) for index, match in candidates if matches(match, facts)]
     first = [(index, match) for index, match in found if match.conversation and match.is_about_a_result]
+    exact = [(index, match) for index, match in first if _has_ids(match, _seen_by(match, facts))]
+    if any(match.call_id or match.last_call_id for _, match in exact):
+        first = exact
     some = [(index, match) for index, match in found if match != _EVERYTHING]
     return _preferred(first or some or found, facts)
 
@@ -256,6 +260,10 @@ def matches(match: Match, facts: RequestFacts) -> bool:
         and match.has_result in (None, facts.has_result)
         and all(_holds(rule, facts.fields.get(name)) for name, rule in match.rules.items() if name not in _GENERAL)
     )
+
+
+def _has_ids(match: Match, facts: RequestFacts) -> bool:
+    return match.call_id in (None, *facts.call_ids) and match.last_call_id in (None, *facts.last.call_ids)
 
 
 def _is_among(call_id: str | None, given: Iterable[str]) -> bool:
