@@ -277,18 +277,6 @@ def test_another_writer_of_the_same_message(session, open_session, store):
     assert () == session.transcript.pending_tool_calls
 
 
-def test_another_writer_of_the_same_event(session, open_session, store):
-    """
-    What another writer has stored already is a duplicate, and no conflict: both may approve a call.
-    """
-    session.append(*ASKED)
-    [call] = session.transcript.pending_tool_calls
-    open_session(store).append(call.approve())
-
-    assert () == session.append(call.approve())
-    assert (store.seq("s1"), "approved") == (session.seq, session.transcript.pending_tool_calls[0].approval)
-
-
 def test_another_writer_that_starts_the_same_call(session, open_session, store):
     """
     Only one of them may run it: the other gets a conflict, and no records once it has read of the start.

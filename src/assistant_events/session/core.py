@@ -442,10 +442,6 @@ class Core(ABC, Generic[StreamT]):
                 touched = {record.event.message_id for record in await self._refresh()} | self.transcript.rewound
                 named = {event.message_id for event in batch.events} if names is None else names
                 if not tries_left or not touched.isdisjoint(named):
-                    starts = any(event.type == "tool.started" for event in batch.events)  # only one may run the call
-                    with suppress(LocalProtocolError):
-                        if not starts and not (left := plan()).events:
-                            return left, ()  # the other writer has stored the same
                     raise
             else:
                 self._receivers.stored(batch)

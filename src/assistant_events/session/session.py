@@ -116,8 +116,8 @@ class Session(Core[EventStream]):
         Raises:
             LocalProtocolError: An event is live, or out of place in the transcript. Nothing was stored.
 
-            ConflictError: Another writer has written a message of *events* meanwhile, and not just the same, or has
-                started a call of them. Nothing was stored, and the transcript has the new records: decide again.
+            ConflictError: Another writer has written a message of *events* meanwhile, even if just the same. Nothing
+                was stored, and the transcript has the new records: decide again.
         """
         return await self._alone(self._append(lambda: events, meta, at=at))
 
