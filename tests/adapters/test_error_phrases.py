@@ -983,6 +983,15 @@ SERVERS = {
         ("openai-chat", 200, "Rate limit exceeded. Please slow down.", {}),
         ("rate-limit", True),
     ),
+    "Moonshot, no capacity": (
+        (
+            "openai-chat",
+            429,
+            "The engine is currently overloaded, please try again later",
+            {"type": "engine_overloaded_error"},
+        ),
+        ("overloaded", True),
+    ),
     "NVIDIA, all its workers at work": (
         ("openai-chat", 200, "Worker local total request limit reached (48/48)", {}),
         ("overloaded", True),
@@ -1016,7 +1025,11 @@ SENTENCES = {
             "you (me) have reached your session usage limit, please wait or upgrade to continue",
             "you (me) have reached your hourly usage limit, please upgrade to continue",
         ],
-        "context-length": ["The input (9 tokens) is longer than the model's context length (8 tokens)."],
+        "context-length": [
+            "The input (9 tokens) is longer than the model's context length (8 tokens).",
+            "Input token length too long",
+            "prompt tokens (1050001) exceed model maximum (1050000)",
+        ],
     },
 }
 

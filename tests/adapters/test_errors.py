@@ -62,6 +62,12 @@ BODIES = {
     "cut json": (b'{"error": {"mess', "HTTP 503"),
     "binary": (b"\x00\x01", "HTTP 503"),
     "a message of DeepInfra": (b'{"error_message": "busy"}', "busy"),  # anomalyco/opencode#38108
+    "a message of Z.ai": (b'{"msg": "busy"}', "busy"),
+    "a message beside the name of a status": (  # Wei-Shaw/claude-relay-service#48
+        b'{"error": "Not Found", "message": "Route /api/ not found"}',
+        "Not Found: Route /api/ not found",
+    ),
+    "a message that is the error": (b'{"error": "busy", "message": "busy"}', "busy"),
     "a message without an error object": (b'{"message": "busy"}', "busy"),
     "an error that is a text": (b'{"error": "busy"}', "busy"),
     "an array": (b'[{"error": {"message": "busy"}}]', "busy"),
@@ -409,6 +415,25 @@ def test_a_key_of_google_that_is_not_valid(name):
     assert ErrorKind.AUTH is load_dialect(name).http_error(400, {}, json.dumps(body).encode()).kind
 
 
+OF_ZAI = '{"code": 401, "msg": "token expired or incorrect", "success": false}'
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic-messages"])
+@pytest.mark.parametrize("streams", [False, True], ids=["document", "stream"])
+def test_an_error_with_the_status_of_a_success(name, streams):
+    """
+    Z.ai answers so where the key or the path is wrong (recorded in public repositories): a stream was read as one that
+    was cut, which is asked for again.
+    """
+    decoder = load_dialect(name).decoder("m1")
+    events = (
+        [*decoder.feed(OF_ZAI.encode()), *decoder.close()] if streams else decoder.feed_resource(json.loads(OF_ZAI))
+    )
+
+    error = events[-1].error
+    assert ("auth", "token expired or incorrect", None) == (error.kind, error.message, error.retryable)
+
+
 REFUSALS = {
     "a key of DeepSeek": (401, {"type": "authentication_error", "code": "invalid_request_error"}, "auth"),
     "no key": (401, {"type": "invalid_request_error", "code": None}, "auth"),
@@ -438,6 +463,12 @@ REFUSALS = {
         "content-filter",
     ),
     "Volcengine, a plan": (429, {"code": "AccountQuotaExceeded", "type": "TooManyRequests"}, "quota"),
+    "a limit of the service behind a gateway": (503, {"code": 429}, "rate-limit"),
+    "OpenAI, a refused image": (
+        400,
+        {"type": "image_generation_user_error", "code": "moderation_blocked"},
+        "content-filter",
+    ),
     "GitHub, a long prompt": (413, {"code": "tokens_limit_reached"}, "context-length"),
 }
 

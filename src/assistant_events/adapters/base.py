@@ -323,7 +323,7 @@ class DecoderBase(FrameReader):
 
     def bare_error(self) -> ErrorInfo | None:
         """Return the error of a document that is not a frame, as gateways end a broken stream; `None` without one."""
-        if self.error_table is None or not any(sign in self.tail for sign in ('"error"', '"base_resp"')):
+        if self.error_table is None or not any(sign in self.tail for sign in ('"error"', '"base_resp"', '"msg"')):
             return None
         fields = error_of_body(self.tail.encode(), self.error_table.beside)
         return self.error_table.read(fields) if fields else None

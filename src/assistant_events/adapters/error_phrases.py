@@ -157,6 +157,8 @@ _LOOSE: Final = _by_phrase(
             "input tokens exceeded",  # Nova
             "input token count",  # Gemini, Vertex, Titan
             "model token limit",  # Moonshot
+            "input token length too long",  # the same (its manual, and letta: test_error_utils.py)
+            "exceed model maximum",  # Bedrock's mantle (litellm: exception_mapping_utils.py)
             "prompt exceeds max length",  # Z.ai
             "`inputs` tokens +",  # text-generation-inference (huggingface/chat-ui#1149)
             "`inputs` must have less than",  # the same (meta-llama/llama#1103)
@@ -230,10 +232,12 @@ CODES: Final = by_word(
         " sensitivecontentdetected sensitivecontentdetected.severeviolation sensitivecontentdetected.violence"
         " inputtextsensitivecontentdetected inputimagesensitivecontentdetected outputtextsensitivecontentdetected"
         " 10013 10014 10019"  # Spark
+        " moderation_blocked"  # OpenAI, of a tool that makes images
         " content_policy_violation refusal",
         ErrorKind.OVERLOADED: "no_capacity"  # Azure (can1357/oh-my-pi#6503)
         " serveroverloaded"  # Volcengine, as 429
         " 10008 10110"  # Spark
+        " engine_overloaded_error"  # Moonshot, as 429, and in a stream (MoonshotAI/kimi-cli#2571)
         " provider_overloaded provider_unavailable",
         ErrorKind.TIMEOUT: "timeout",
         ErrorKind.CONTEXT_LENGTH: "10907"  # Spark

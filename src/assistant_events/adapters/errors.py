@@ -194,9 +194,9 @@ class ErrorTable:
             headers: Headers of the response, names in lower case.
 
             body: `{"error": {…}}`, `{"error": "text"}`, a text as `message`, `detail`, `error_message` (DeepInfra),
-                `errorMessage` (NousResearch/hermes-agent#97427) or, of AWS, `Message`, an array of one of them, a list
-                of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), plain text, or any of them as an
-                event.
+                `errorMessage` (NousResearch/hermes-agent#97427), `msg` (Z.ai) or, of AWS, `Message`, an array of one of
+                them, a list of faults as `detail` (FastAPI, Mistral) or `errors` (Cloudflare), plain text, or any of
+                them as an event.
         """
         found = error_of_body(body, self.beside) or {"message": f"HTTP {status}"}
         error, after = self.read(found, status=status), retry_after_s(headers)
@@ -246,7 +246,8 @@ class ErrorTable:
         if number is not None:
             found.append(self.numbers.get(number) or CODES.get(str(number)))
         if status is not None and (status < 500 or not any(found)):
-            found.append(kind_of_status(status))
+            # A limit of the service behind a gateway that fails (litellm: exception_mapping_utils.py).
+            found.append(kind_of_status(429 if number == 429 and status >= 500 else status))
         known = [kind for kind in found if kind is not None]
         return min(known, key=lambda kind: _VAGUE.get(kind, 0), default=None)
 
@@ -299,6 +300,8 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     message = string(document, "error")
     more = {key: document[key] for key in ("code", "error_type") if document.get(key)}
     stated = string(mapping(document, "external_model_message"), "message")  # Databricks (aaif-goose/goose#1394)
+    if message and (text := string(document, "message")) and text != message:
+        message = f"{message}: {text}"  # the name of the status, and what it is about (claude-relay-service#48)
     listed = [*mappings(document, "error"), mapping(document, "error")]  # Venice lists them (ar-jan/llm-venice#3)
     error = {"message": stated or message, **more} if message else listed[0]
     more = {key: document[key] for key in beside if string(document, key)}
@@ -386,7 +389,7 @@ def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
         document = {"message": name, **others(document, {"__type"}), "code": name}
     if word := string(detail := mapping(document, "detail"), "message") or string(detail, "code"):
         document = {"message": word, **detail, **others(document, {"detail"})}
-    for key in ("detail", "Message", "error_message", "errorMessage") if not string(document, "message") else ():
+    for key in ("detail", "Message", "error_message", "errorMessage", "msg") if not string(document, "message") else ():
         if string(document, key):
             document = {**others(document, {key}), "message": document[key]}
     found = error_of(document, beside) or error_of_status(document)
