@@ -83,6 +83,18 @@ def sees_image(image: MediaContent, provider: str) -> bool:
     return image.media_type in IMAGES or (provider not in _IMAGES_ALONE and image.media_type != "image/svg+xml")
 
 
+def audio_field(audio: MediaContent, provider: str) -> dict[str, str] | str | None:
+    """
+    Return audio as Chat Completions has it: data and format, or one string for Mistral, the data or their address.
+
+    That string is what its manual and its client have.
+    """
+    form, data = AUDIO.get(audio.media_type), b64encode(audio.data or b"").decode()
+    if form is None or (not data and (provider != "mistral" or (audio.uri or "").startswith(FILES))):
+        return None
+    return data or audio.uri if provider == "mistral" else {"data": data, "format": form}
+
+
 def images_in(content: Iterable[Content]) -> list[MediaContent]:
     """Return the images of `IMAGES` in content."""
     return [each for each in content if isinstance(each, MediaContent) and each.media_type in IMAGES]
@@ -131,13 +143,13 @@ def is_readable(media: MediaContent, own: tuple[str, ...], provider: str) -> boo
 
 
 __all__ = [
-    "AUDIO",
     "DOCUMENTS",
     "FILES",
     "IMAGES",
     "NO_CHAT_FILES",
     "NO_FILES",
     "TEXT_RESULTS",
+    "audio_field",
     "data_url",
     "file_fields",
     "file_name",

@@ -1215,6 +1215,23 @@ def test_a_file_for_mistral(media, url):
 
 
 @pytest.mark.parametrize(
+    ("media", "sent"),
+    [
+        (MediaContent(media_type="audio/wav", data=b"\0"), "AA=="),
+        (MediaContent(media_type="audio/mpeg", uri="https://u.example/a.mp3"), "https://u.example/a.mp3"),
+    ],
+)
+def test_audio_for_mistral(media, sent):
+    """
+    Mistral reads a string, which is the base64 text or the address (its manual and client, rig, langchain4j).
+    """
+    messages, drops = encoded(UserMessage(id="u1", content=[TextContent("Hi"), media]), provider="mistral")
+
+    assert {"type": "input_audio", "input_audio": sent} == messages[0]["content"][-1]
+    assert [] == drops
+
+
+@pytest.mark.parametrize(
     ("provider", "kind", "is_seen"),
     [
         ("openai", "image/gif", True),

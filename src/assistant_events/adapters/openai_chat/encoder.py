@@ -8,7 +8,6 @@ them as a message of the user.
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
@@ -19,7 +18,7 @@ from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gateway_deltas import with_returned
 from assistant_events.adapters.items import ordered_for, sent_details, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string
-from assistant_events.adapters.media_urls import AUDIO, FILES, NO_CHAT_FILES, file_fields, media_url, sees_image
+from assistant_events.adapters.media_urls import FILES, NO_CHAT_FILES, audio_field, file_fields, media_url, sees_image
 from assistant_events.adapters.model_names import signs_calls, thinks
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_messages, write_part
@@ -69,12 +68,12 @@ class OpenAIChatEncoder(AskAgainEncoder):
 
     def media_block(self, media: MediaContent) -> Item | None:
         """Return an image, audio or a PDF as a content part."""
-        url, form = media_url(media) or "", AUDIO.get(media.media_type)
+        url = media_url(media) or ""
         is_stored = media.data is None and url.startswith(FILES)
         if media.media_type.startswith("image/"):
             return {"type": "image_url", "image_url": {"url": url}} if sees_image(media, self.target.provider) else None
-        if form is not None and media.data is not None:
-            return {"type": "input_audio", "input_audio": {"data": b64encode(media.data).decode(), "format": form}}
+        if audio := audio_field(media, self.target.provider):
+            return {"type": "input_audio", "input_audio": audio}
         is_file = media.media_type == "application/pdf" and (not is_stored or self.target.provider == "openai")
         if is_file and self.target.provider == "mistral":  # it reads a file by its id alone (vercel/ai, litellm)
             return {"type": "document_url", "document_url": url}
