@@ -694,7 +694,7 @@ class TestTexts:
         ]
         assert URL == thaw(found.state["annotations"])[0]
 
-    @pytest.mark.parametrize("name", ["reasoning", "reasoning_content", "reasoning_text"])
+    @pytest.mark.parametrize("name", ["reasoning", "reasoning_content", "reasoning_text", "reasoning_raw_text"])
     def test_names_of_events_of_a_reasoning(self, name):
         """
         Open Responses and gateways have names of their own for the events of its text.
@@ -1221,6 +1221,19 @@ class TestCalls:
         assert [(JsonContent([{"text": "hit"}]),)] == [each.output for each in found.tool_calls]
         assert [{**item, "status": "incomplete"}] == encoded(found)[0]
 
+    def test_an_app_of_doubao(self):
+        """
+        Its item has the whole answer in its blocks (the client of Volcengine, eino-ext): it was shown nowhere.
+        """
+        blocks = [{"type": "reasoning_text", "reasoning_text": "Hm"}, {"type": "output_text", "text": "Answer."}]
+        item = {"id": "da_1", "type": "doubao_app_call", "feature": "chat", "blocks": blocks, "status": "completed"}
+        found = message(stream(hosted(0, **item)))
+
+        assert [("doubao_app", {"feature": "chat"}, (JsonContent(blocks),), True)] == [
+            (each.name, each.arguments, each.output, each.provider_executed) for each in found.tool_calls
+        ]
+        assert [item] == encoded(found)[0]
+
     def test_a_dump_of_a_call_without_aliases(self):
         """
         What is `async` on the wire is `async_` in such a dump, and is sent back as `async`.
@@ -1490,6 +1503,8 @@ class TestFrames:
             frame("mcp_list_tools.in_progress", output_index=0),
             frame("image_process_call.progressing", output_index=0),  # this and the next are of Volcengine
             frame("knowledge_search_call.searching", output_index=0),
+            frame("doubao_app_call_search.completed", output_index=0),
+            frame("doubao_app_call_output_text.delta", output_index=0, delta="Hi"),
             frame("x_search_call.completed", output_index=0),  # of xAI
             *[{"type": kind, "data": {}} for kind in ("rate_limits.updated", "steer.accepted", "codex.rate_limits")],
         ]

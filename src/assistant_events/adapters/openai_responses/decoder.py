@@ -77,7 +77,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 whole = {"text": event["thought"], "content_index": event.get("sequence_number")}
                 self._on_text(whole, "reasoning_text", "done")
             case _:
-                if name not in words.WITHOUT_NEWS and (verb == "delta" or not name.endswith("_call")):
+                if name not in words.WITHOUT_NEWS and (verb == "delta" or "_call" not in name):
                     self.note("unknown-event", "an event of an unknown type was left out")
 
     def on_close(self, error: ErrorInfo | None) -> None:

@@ -52,8 +52,7 @@ DROPPED: Final = by_word(
         " response.in_progress/response.service_tier response.status response.output_item.added/item.id"
         " response.output_item.added/item.status response.output_item.added/item.encrypted_content"
         " response.output_item.added/item.fingerprint response.reasoning_summary_part.done/status",
-        "That of the start counts; Copilot changes it with every event.": "response.in_progress/response.id"
-        " response.completed/response.id",
+        "Copilot changes it; the first counts.": "response.in_progress/response.id response.completed/response.id",
         "Every document is a response.": "response.object",
         "Dates are those of the records.": "response.created_at response.completed_at",
         "The items came before.": "response.output response.output_text",
@@ -105,6 +104,7 @@ TOOLS: Final = CallForms(
         "file_search_call": CallForm("file_search", "fields", "queries", output="results"),
         "code_interpreter_call": CallForm("code_interpreter", "text", "code", "", "outputs", required=True),
         "image_generation_call": CallForm("image_generation", "fields", "revised_prompt", "", "result", required=True),
+        "doubao_app_call": CallForm("doubao_app", "fields", "feature", output="blocks"),  # Volcengine
     },
 )
 """By type of an item that is a call, and by who runs the tool; `is_hosted` knows the exceptions."""
@@ -112,14 +112,14 @@ TOOLS: Final = CallForms(
 TEXT_EVENTS: Final = {
     **{text.event: kind for kind, text in TEXTS.items()},
     **{f"{kind}_{field}": kind for kind, field in TOOLS.inputs.items()},
-    **dict.fromkeys(("reasoning", "reasoning_content"), "reasoning_text"),  # openresponses/openresponses, gateways
+    **dict.fromkeys(("reasoning", "reasoning_content", "reasoning_raw_text"), "reasoning_text"),  # gateways, Volcengine
     **dict.fromkeys(("content_part", "reasoning_part", "reasoning_summary_part"), ""),
 }
 """By the name of events about a text or an input, its type; empty for those about a part, which has its own."""
 
 WITHOUT_NEWS: Final = names(
     "mcp_list_tools compaction shell_call_command shell_call_output_content apply_patch_call_operation_diff keepalive "
-    "steer rate_limits codex output_item"
+    "steer rate_limits codex output_item doubao_app_call_output_text doubao_app_call_reasoning_text"
 ).union(TOOLS)
 """First words of events of which the item, when it is done, has all."""
 
