@@ -470,6 +470,11 @@ REFUSALS = {
         "content-filter",
     ),
     "GitHub, a long prompt": (413, {"code": "tokens_limit_reached"}, "context-length"),
+    "Qianfan, a long prompt": (400, {"code": "tokens_too_long", "type": "invalid_request_error"}, "context-length"),
+    "Qianfan, many characters": (400, {"code": "characters_too_long"}, "context-length"),
+    "Qianfan, a filter": (403, {"code": "system_unsafe", "type": "unsafe_request"}, "content-filter"),
+    "Qianfan, a debt": (403, {"code": "account_overdue", "type": "access_denied"}, "quota"),
+    "Qianfan, a model that is gone": (403, {"code": "model_offline", "type": "access_denied"}, "not-found"),
 }
 
 

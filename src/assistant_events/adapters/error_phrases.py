@@ -217,6 +217,7 @@ CODES: Final = by_word(
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror"
         " arrearage"  # DashScope, as 400 (alibaba/spring-ai-alibaba#1146)
+        " account_overdue"  # Qianfan, as 403 (its manual; so are its other words below)
         " allocationquota.freetieronly"  # DashScope, as 403 (666ghj/BettaFish#609)
         " payment_required"  # OpenRouter: the type of an error, here and below (openrouter 1.3, apierrortype.py)
         " 11201",  # Spark: a day; its other numbers below (langchain4j: SparkResponseErrorCode.java)
@@ -233,6 +234,7 @@ CODES: Final = by_word(
         " inputtextsensitivecontentdetected inputimagesensitivecontentdetected outputtextsensitivecontentdetected"
         " 10013 10014 10019"  # Spark
         " moderation_blocked"  # OpenAI, of a tool that makes images
+        " unsafe_request"  # Qianfan: the type of an error, as 400 and 403
         " content_policy_violation refusal",
         ErrorKind.OVERLOADED: "no_capacity"  # Azure (can1357/oh-my-pi#6503)
         " serveroverloaded"  # Volcengine, as 429
@@ -242,7 +244,8 @@ CODES: Final = by_word(
         ErrorKind.TIMEOUT: "timeout",
         ErrorKind.CONTEXT_LENGTH: "10907"  # Spark
         " context_length_exceeded token_limit_exceeded"
-        " tokens_limit_reached",  # GitHub Models, as 413 (Aider-AI/aider#2296)
+        " tokens_limit_reached"  # GitHub Models, as 413 (Aider-AI/aider#2296)
+        " tokens_too_long characters_too_long",  # Qianfan, as 400
         ErrorKind.AUTH: "10015 10016 11200 11500"  # Spark
         " 1110 1111 1112 1121"  # Z.ai: an account that is locked, as 429
         " authentication permission_denied",
@@ -250,6 +253,7 @@ CODES: Final = by_word(
         " modelerror"  # Zen, as 401 (leookun/cursor-byok#94)
         " 1211"  # Z.ai
         " invalid_model"  # Mistral, Perplexity, as 400
+        " model_offline"  # Qianfan, as 403
         " not_found",
     }
 )
