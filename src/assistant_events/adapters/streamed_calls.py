@@ -144,6 +144,15 @@ class StreamedCalls:
             self._recorder.tool_input(self._ids[call], None, text, key=call)
         self._held.clear()
 
+    def end_whole(self) -> None:
+        """End the inputs that are objects with fields: of any other, more may come."""
+        for call in range(len(self._ids)):
+            opened = self._recorder.open_of(call)
+            if isinstance(opened, OpenCall) and str(opened.state.get("type")) not in self._free_texts:
+                value = parse_input(opened.buffer.value())[0]
+                if value:
+                    self._recorder.end_tool_input(key=call, input=value)
+
     def end(self, *, is_cut: bool = False) -> None:
         """
         End the inputs of all calls. One that came several times, whole, counts once (`_once`).

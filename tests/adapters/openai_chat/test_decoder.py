@@ -10,7 +10,7 @@ import pytest
 from assistant_events import ErrorKind, FinishReason, Usage, fold
 from assistant_events.adapters import streamed_calls
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
-from assistant_events.messages import MessageStatus, PartStatus, UserMessage
+from assistant_events.messages import CallStatus, MessageStatus, PartStatus, UserMessage
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
@@ -1626,6 +1626,47 @@ def test_a_reason_behind_more_content(chunks, expected):
     found = message(stream(*chunks, DONE))
 
     assert (expected, None) == (found.finish_reason, found.error)
+
+
+BEHIND_EACH = [R("Let "), R("me see"), T("Hel"), T("lo"), J("", id="call_00001", name="f"), J("{"), J('"a":1}')]
+
+
+def behind_each(*pieces):
+    """
+    Return chunks with a reason to finish behind each, as Open WebUI sends them (1jehuang/jcode#1326).
+    """
+    return [chunk for piece in pieces for chunk in (piece, F())]
+
+
+@pytest.mark.parametrize("end", [[F("tool_calls"), DONE], [DONE], []])
+def test_a_reason_behind_each_chunk(end):
+    """
+    More of a part may come behind it: the input of a call was cut there, and each piece of a text was a part.
+    """
+    assert [("reasoning", "Let me see", FIELD), ("text", "Hello", {}), call()] == parts(
+        stream(*behind_each(*BEHIND_EACH), *end)
+    )
+
+
+def test_the_last_reason_of_those_behind_each_chunk():
+    """
+    A reason that had content behind it before gives way to another one.
+    """
+    found = message(stream(*behind_each(T("Hel"), T("lo")), F("length"), F(), DONE))
+
+    assert (FinishReason.LENGTH, "length") == (found.finish_reason, found.raw_finish_reason)
+
+
+def test_a_cut_of_a_call_behind_a_reason():
+    """
+    What is open behind a reason to finish is whole when the connection is lost, but for an input that is not.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(*behind_each(T("Hello"), J('{"a"', id="c", name="f"))))
+    decoder.close(DIALECT.decoder("a2").interruption())
+    text, made = decoder.message.parts
+
+    assert (PartStatus.COMPLETED, CallStatus.FAILED) == (text.status, made.status)
 
 
 def test_a_null_as_a_text():

@@ -80,7 +80,8 @@ class OpenAIChatDecoder(DecoderBase):
         self._details = StreamedDetails(self, words.DETAIL_TEXTS, words.DETAIL_PIECES, array=words.DETAILS[0])
         self._finish_reason: str | None = None
         self._given: FinishReason | None = None
-        self._is_document = self._is_streamed = self._is_completion = self._has_refusal = self._is_early = False
+        self._is_document = self._is_streamed = self._is_completion = self._has_refusal = False
+        self._is_early = self._is_over = False
         self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
         self._audio: dict[str, Any] = {}  # its state
         self._sources: list[Fields] = []
@@ -110,7 +111,10 @@ class OpenAIChatDecoder(DecoderBase):
             self._fail(error)
 
     def on_failing(self) -> None:
-        """Begin the calls that wait for the rest of their name, and a text for the sources that wait for one."""
+        """Begin calls and sources that wait for a name or a text; what is open behind a reason to finish is whole."""
+        if self._is_over:
+            self._details.end()
+            self.recorder.end(None)
         self._results.end()
         if self._sources and self.recorder.open_of(None) is None:
             self.recorder.begin(None, "text")
@@ -118,13 +122,18 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.keep(None, {"annotations": self._sources})  # of a reasoning that was cut
         self._keep_sources()
         self._calls.begin_waiting()
+        if self._is_over:
+            for key in (None, "refusal", "audio"):  # the first may be a text for the sources
+                self.recorder.end(key)
+            self._calls.end(is_cut=self._given in CUTS)
 
     def on_done(self) -> None:
         """End the answer; without a single chunk there is none."""
         if not self.recorder.started:
             self.fail_step(self.interruption())
             return
-        self._end_parts()
+        self._is_over = True
+        self.on_failing()
         self.finish_step(self.finish_reason_of(self._given, refused=self._has_refusal), self._finish_reason)
 
     def on_close(self, error: ErrorInfo | None) -> None:
@@ -172,25 +181,16 @@ class OpenAIChatDecoder(DecoderBase):
             error = error or error_of(event)  # OpenRouter has it in one of them
             self._fail({**error, "finish_reason": reason} if error else {"code": word, "message": reason})
         elif reason and (self._finish_reason is None or self._is_early):
-            self._finish_reason, self._is_early = reason, False
+            self._finish_reason, self._is_early = reason, reason == self._finish_reason
             self._given = words.FINISH_REASONS.get(word.lower(), FinishReason.OTHER)
-        if not (self.terminal or has_more or self._finish_reason is None):
-            self._end_parts()
+        self._is_over = not (self.terminal or has_more or self._finish_reason is None)
+        if self._is_over:  # of another part more may come: Open WebUI has a reason behind each chunk (jcode#1326)
+            self._calls.end_whole()
 
     def _fail(self, error: Fields) -> None:
         """Fail the answer; a reason to finish that came before is one of its details."""
         self.learn_details({"finish_reason": self._finish_reason}, (), level="choice")
         self.fail_step(ERRORS.read(error))
-
-    def _end_parts(self) -> None:
-        """End what is open: no more of it comes after the reason to finish."""
-        self._details.end()
-        if self._sources:
-            self.recorder.end(None)
-        self.on_failing()
-        for key in (None, "refusal", "audio"):
-            self.recorder.end(key)
-        self._calls.end(is_cut=self._given in CUTS)
 
     def _on_delta(self, delta: Fields) -> bool:
         """Read the fields of a delta in the order of a message, and return whether it has any."""
