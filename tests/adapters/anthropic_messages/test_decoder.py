@@ -515,6 +515,17 @@ def test_zeros_beside_a_count_of_the_input():
     )
 
 
+def test_zeros_beside_the_counts_of_a_compaction():
+    """
+    An answer that was cut in its compaction has counts of that alone (claude-opus-5, braintrust-sdk-python).
+    """
+    zeros = {"input_tokens": 0, "output_tokens": 0}
+    spent = {**zeros, "iterations": [{"type": "compaction", "input_tokens": 82, "output_tokens": 512}]}
+
+    assert (None, None) == (usage(zeros), usage({**zeros, "iterations": []}))
+    assert Usage(input_tokens=0, output_tokens=0, details=spent) == usage(spent)
+
+
 def test_counts_that_change_at_a_gateway():
     """
     A gateway may know the input only at the end.

@@ -144,8 +144,8 @@ class AnthropicMessagesDecoder(DecoderBase):
         self.step_details |= others(fields, own)
 
     def _usage_so_far(self, *, partial: bool) -> Usage | None:
-        """Return the token counts: totals so far, of which each frame has some. Zeros alone count as none."""
-        if not any(isinstance(value, (int, float)) and value for value in self._counts.values()):
+        """Return the counts: totals so far, of which each frame has some. Zeros without iterations count as none."""
+        if not any(isinstance(value, (int, float, list)) and value for value in self._counts.values()):
             return None
         return words.USAGE.read({**self._counts, "partial": True} if partial else self._counts)
 
