@@ -22,7 +22,7 @@ from assistant_events import (
     ToolSuccess,
     fold,
 )
-from assistant_events.adapters import frame_templates
+from assistant_events.adapters import frame_templates, load_dialect
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.converters import dumps
@@ -32,6 +32,7 @@ from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.stdlib_json import spell
+from tests.adapters.openai_chat.notation import D, F, J, stream
 from tests.fuzz.growing import GROWING, body_of, bytes_of, created, decoded, start
 
 SIZE = 600
@@ -493,6 +494,48 @@ def test_work_grows_with_the_bytes(family):
     decoded(small)
 
     assert work(lambda: decoded(large)) <= LINEAR * work(lambda: decoded(small))
+
+
+def called(at, metadata):
+    call = {"index": at, "id": f"c{at}", "function": {"name": "f", "arguments": "{}"}, **metadata}
+    return D(tool_calls=[call], chunk={"id": f"x{at}"})
+
+
+OF_SERVER = {"metadata": {"tool_type": "search"}}
+CHAT_GROWING = {
+    "a reason behind each piece of an input": lambda n: [J("[", id="c", name="f"), *[J("1,"), F()] * n],
+    "a reason behind each call": lambda n: [each for at in range(n) for each in (called(at, {}), F())],
+    "a completion behind each result": lambda n: [
+        each
+        for at in range(n)
+        for each in (
+            called(at, OF_SERVER),
+            D(role="tool", tool_call_id=f"c{at}", content="r", chunk={"id": f"x{at}", "usage": {"prompt_tokens": at}}),
+        )
+    ],
+}
+"""Frames of Chat Completions that servers repeat."""
+
+
+@pytest.mark.parametrize("family", CHAT_GROWING)
+def test_work_of_chat_grows_with_the_bytes(family, monkeypatch):
+    """
+    Twice the frames are twice the work, and what is joined of inputs is a few times what came.
+    """
+
+    def decode(count):
+        body = stream(*CHAT_GROWING[family](count))
+        decoder = load_dialect("openai-chat").decoder("m")
+        return len(body), [*decoder.feed(body), *decoder.close()]
+
+    decode(200)
+    joined, value = [], Buffer.value
+    monkeypatch.setattr(Buffer, "value", lambda buffer: (joined.append(buffer.length), value(buffer))[1])
+    size, _ = decode(600)
+
+    assert sum(joined) <= 4 * size
+    monkeypatch.undo()
+    assert work(lambda: decode(600)) <= LINEAR * work(lambda: decode(300))
 
 
 @pytest.mark.parametrize("family", ["text", "calls of one id", "citations", "restarts"])

@@ -40,7 +40,8 @@ class ServerTools:
         self._open: Fields | None = None
         self._texts: list[str] = []
         self._items: list[JsonContent] = []
-        self._usages: dict[str | None, Fields] = {}
+        self._before: Fields = {}  # usage of the completions before the last one
+        self._last: tuple[str | None, Fields] = None, {}  # id and usage of that
         self._has_results = False
 
     def add(self, message: Fields) -> bool:
@@ -86,8 +87,10 @@ class ServerTools:
         """Return the usage so far: the last one, behind a result with those of the completions before it."""
         if not usage:
             return usage
-        self._usages = {**(self._usages if self._has_results else {}), ident: usage}
-        return usage if len(self._usages) == 1 else _summed([*self._usages.values()])
+        if self._has_results and ident != self._last[0]:
+            self._before = _summed([self._before, self._last[1]])
+        self._last = ident, usage
+        return _summed([self._before, usage]) if self._before else usage
 
 
 def one_message_each(choices: Iterable[Fields]) -> Iterator[Fields]:

@@ -89,6 +89,8 @@ class StreamedCalls:
         """The last pieces of calls, empty where one has not begun with the piece before it."""
 
         self._pieces = 0
+        self._unseen: list[int] = []
+        """Calls that have begun since the last reason to finish."""
 
     def continues(self, call: int, name: str | None) -> bool:
         """Return whether pieces like the last one of a call, with that *name* or none, are more of its input."""
@@ -145,8 +147,13 @@ class StreamedCalls:
         self._held.clear()
 
     def end_whole(self) -> None:
-        """End the inputs that are objects with fields: of any other, more may come."""
-        for call in range(len(self._ids)):
+        """
+        End the inputs that are objects with fields: of any other, more may come.
+
+        It looks once at each call: some servers have a reason to finish behind each piece.
+        """
+        unseen, self._unseen = self._unseen, []
+        for call in unseen:
             opened = self._recorder.open_of(call)
             if isinstance(opened, OpenCall) and str(opened.state.get("type")) not in self._free_texts:
                 value = parse_input(opened.buffer.value())[0]
@@ -211,6 +218,7 @@ class StreamedCalls:
         if call is None or is_other:
             call = self._at[None] = len(self._ids)
             self._ids.append(ident)
+            self._unseen.append(call)
         elif ident is not None and known is None:
             self._ids[call] = ident
             if has_name:
