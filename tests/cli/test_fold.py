@@ -566,6 +566,33 @@ def test_failed_answer_says_why(run):
     assert "  error     overloaded: down (may be tried again)\n" in ran.out
 
 
+def test_a_failed_answer_in_one_document(run, tmp_path):
+    """
+    It is read as a document, and not as an error of a stream: with its model, its text and its usage.
+    """
+    content = [{"type": "output_text", "text": "It is", "annotations": []}]
+    document = {
+        "id": "resp_1",
+        "object": "response",
+        "status": "failed",
+        "model": "gpt-5.6",
+        "output": [
+            {"type": "message", "id": "msg_1", "role": "assistant", "status": "incomplete", "content": content},
+        ],
+        "usage": {"input_tokens": 9, "output_tokens": 2, "total_tokens": 11},
+        "error": {"code": "server_error", "message": "boom"},
+    }
+    path = tmp_path / "failed.json"
+    path.write_text(json.dumps(document))
+
+    assert [
+        "m1  assistant · openai gpt-5.6 · failed",
+        "  text      It is",
+        "  error     provider: boom (may be tried again)",
+        "  usage     input 9 · output 2 · total 11",
+    ] == run("fold", path).out.splitlines()[:4]
+
+
 def test_no_more_is_read_than_it_takes():
     """
     A stream, and JSON lines of two events, are recognised while the rest is still to come.

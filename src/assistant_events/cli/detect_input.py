@@ -32,7 +32,7 @@ from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.source import Input
 from assistant_events.converters import structure
 from assistant_events.errors import AssistantEventsError, JsonError, StructureError
-from assistant_events.events import EVENT_TYPES, Event, Record
+from assistant_events.events import EVENT_TYPES, Event, Record, StepFailed
 from assistant_events.values import read_json
 
 _LOOKED_AT: Final = 100
@@ -159,9 +159,15 @@ def recognise(source: Input, dialect_name: str | None = None, provider: str | No
     if dialect is None:
         dialect = _detected(source, _objects(source, form))
     dialect = _of_provider(dialect, provider)
-    if not more and dialect.decode_resource is not None and not dialect.decoder("m").feed_event(first):
+    if not more and dialect.decode_resource is not None and not _is_in_a_stream(dialect, first):
         return ProviderAnswer(source, dialect, first)
     return ProviderStream(source, form, dialect)
+
+
+def _is_in_a_stream(dialect: Dialect, first: Mapping[str, Any]) -> bool:
+    """Return whether a document is an event of a stream: its decoder reads it, and not as an error."""
+    events = dialect.decoder("m").feed_event(first)
+    return bool(events) and not isinstance(events[-1], StepFailed)
 
 
 def not_an_answer(content: ProviderStream | ProviderAnswer) -> CommandError:
