@@ -24,6 +24,7 @@ from assistant_events.errors import FixtureError
 from assistant_events.mock import HttpError, StreamError
 from assistant_events.mock import proxy as recording_module
 from assistant_events.mock.proxy import RecordingProxy
+from assistant_events.mock.service import MockService
 from assistant_events.mock.threaded_server import ThreadedServer
 from assistant_events.testing import mock_provider
 from assistant_events.testing.transport import StreamingTransport
@@ -131,6 +132,18 @@ def test_stream_and_replay(recording, path):
     assert "A tool knows." == transcript(first).last.reasoning
     assert "One moment: é 日本語 🚀" == transcript(first).last.text
     assert transcript(first) == transcript(again)
+
+
+@pytest.mark.parametrize("media_type", ["application/x-ndjson", "text/plain; charset=utf-8"])
+def test_a_stream_of_another_media_type(recording, path, monkeypatch, media_type):
+    """
+    Everything but a JSON document is a stream: wires of lines have types of their own, and gateways name others.
+    """
+    monkeypatch.setattr(MockService, "STREAM_HEADERS", {"content-type": media_type})
+    first = recording.create("Weather?", stream=True, tools=TOOLS)
+
+    assert media_type == first.headers["content-type"]
+    assert transcript(first) == transcript(replay(path).create("Weather?", stream=True, tools=TOOLS))
 
 
 def test_document_and_replay(recording, path):

@@ -33,9 +33,6 @@ _OWN_HEADERS: Final = frozenset(
 )
 
 
-_STREAM_TYPES: Final = ("text/event-stream", "application/vnd.amazon.eventstream")
-
-
 @final
 class RecordingProxy:
     """
@@ -177,7 +174,9 @@ def _proxy_for(url: httpx2.URL) -> str | None:
 
 
 def _is_stream(response: httpx2.Response) -> bool:
-    return response.headers.get("content-type", "").startswith(_STREAM_TYPES)
+    """Return whether an answer is a stream, of any framing: it is not one JSON document."""
+    media_type = response.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    return not media_type.endswith(("/json", "+json"))
 
 
 async def _forward(response: httpx2.Response, send: Send, pieces: list[bytes]) -> None:
