@@ -30,6 +30,7 @@ from assistant_events import (
     ToolStarted,
     ToolSuccess,
 )
+from assistant_events.adapters.anthropic_messages import AnthropicMessagesEmitter
 from assistant_events.adapters.gemini_interactions import (
     GeminiInteractionsDecoder,
     GeminiInteractionsEmitter,
@@ -924,6 +925,16 @@ def test_bytes():
         {"index": 0, "event_type": "step.stop"}
     )
     assert b"event: done\ndata: [DONE]\n\n" == sse("[DONE]") == GeminiInteractionsEmitter().to_bytes("[DONE]")
+
+
+def test_a_frame_without_the_field_of_names():
+    """
+    It is written without a name, as the errors of a gateway are between the named events of a wire.
+    """
+    emitter = AnthropicMessagesEmitter()
+
+    assert b'data: {"error":{"message":"no"}}\n\n' == emitter.to_bytes({"error": {"message": "no"}})
+    assert b'event: ping\ndata: {"type":"ping"}\n\n' == emitter.to_bytes({"type": "ping"})
 
 
 def test_options_that_do_not_exist():

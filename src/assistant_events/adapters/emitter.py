@@ -57,7 +57,7 @@ class EmitterBase(ABC):
     """Decodes what the emitter writes."""
 
     name_field: ClassVar[str | None] = None
-    """Field of a frame that is its name too; `None` where frames have no names."""
+    """Field of a frame that is its name too: a frame without it has none. `None` where frames have no names."""
 
     joins_hops: ClassVar[bool] = False
     """Whether readers of the wire read on behind a message that was paused. Elsewhere what follows it is a drop."""
@@ -96,7 +96,7 @@ class EmitterBase(ABC):
 
     def to_bytes(self, frame: Frame) -> bytes:
         """Return the bytes of a frame, as the framing of the decoder reads them, named by `name_field`."""
-        name = None if self.name_field is None or frame == "[DONE]" else frame[self.name_field]
+        name = None if self.name_field is None or frame == "[DONE]" else frame.get(self.name_field)
         return self.decoder.framing.frame(name, frame)
 
     # -- called by subclasses
