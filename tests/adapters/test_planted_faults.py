@@ -199,6 +199,13 @@ class ReadsItsListAgainAndAgain(AnthropicMessagesDecoder):
         super()._add(block, text)
 
 
+class RefusesWhatItDoesNotKnow(AnthropicMessagesDecoder):
+    def on_event(self, event):
+        if event.get("type") == "x-check":
+            raise ValueError(event["type"])
+        super().on_event(event)
+
+
 class ReadsItsStartsAgainAndAgain(AnthropicMessagesDecoder):
     def _on_start(self, index, fields):
         self.started = [*getattr(self, "started", ()), index]
@@ -372,10 +379,17 @@ FAULTS = {
     ),
     "8b a list that is read for each delta": (ReadsItsListAgainAndAgain, "one more costs .* bytecodes"),
     "8c a list that is read for each start": (ReadsItsStartsAgainAndAgain, "one more costs .* bytecodes"),
+    "an event of an unknown type that raises": (
+        RefusesWhatItDoesNotKnow,
+        r"with a frame of an unknown type at byte .*: the adapter raised ValueError\('x-check'\)",
+    ),
     "9 no opaque parts": (DropsWhatItDoesNotKnow, "compaction: delta.content is lost"),
     "10 always the same end": (AlwaysEndsItsTurn, "stop_reason is lost"),
-    "11 shared counts": (SharesItsCounts, "decoders share something"),
-    "11b a shared signature": (SharesItsSignature, "decoders share something"),
+    "11 shared counts": (SharesItsCounts, "all answers share an attribute of a class; set it in `on_begin`"),
+    "11b a shared signature": (
+        SharesItsSignature,
+        "all answers share an attribute of a class; set it in `on_begin` of a",
+    ),
     "12 nothing forgotten": (ForgetsNothing, "not the transcript of the uncut stream"),
     "citations in state alone": (LosesCitations, "citations.* is in no citation"),
     "blanks that are left out": (

@@ -388,14 +388,14 @@ class Trial(Sample):
 
     def check_unknown_frames(self) -> None:
         """Insert a frame of an unknown type: the answer has the same parts and the same end."""
-        framing = self.decoder().framing
-        strange = framing.frame("x-check", {"type": "x-check", "x_check": "of tomorrow"})
+        strange = self.decoder().framing.frame("x-check", {"type": "x-check", "x_check": "of tomorrow"})
         for at in {frame.end for frame in (*self.frames[:1], *self.frames[len(self.frames) // 2 :][:1])}:
             body = self.body[:at] + strange + self.body[at:]
-            found = self._copy(f"{self.name}, with a frame of an unknown type at byte {at}", body)
+            where = f", with a frame of an unknown type at byte {at}"
+            self.check_damaged(body, where)
             require(
-                list(map(_heard, found.answers)) == list(map(_heard, self.answers)),
-                f"{found.name}: the answer has another end or other parts",
+                [*map(_heard, self._copy("", body).answers)] == [*map(_heard, self.answers)],
+                f"{self.name}{where}: the answer has another end or other parts",
             )
 
     # -- inside

@@ -33,8 +33,8 @@ def check_classes(sample: Sample) -> None:
         known = before.get(name, "nothing")
         require(
             value == known,
-            f"{sample.name}: {name} has changed from {known:.100} to {value:.100}: decoders share something, since an "
-            "attribute of a class is that of all streams; set it in `on_begin`",
+            f"{sample.name}: {name} has changed from {known:.100} to {value:.100}: all answers share an attribute of a "
+            "class; set it in `on_begin` of a decoder, `on_start` of an emitter or `prepare` of an encoder",
         )
 
 
