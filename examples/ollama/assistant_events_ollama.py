@@ -104,30 +104,51 @@ class OllamaChatEmitter(EmitterBase):
     def on_part(self, place, part):
         match part:
             case TextPart():
-                self.write_line(content=part.text)
+                for piece in self.pieces(part.text):
+                    self.write_line(content=piece)
             case ReasoningPart():
-                self.write_line(thinking=part.text)
+                for piece in self.pieces(part.text):
+                    self.write_line(thinking=piece)
             case ToolPart(input=input) if input is not None:
                 self.write_line(tool_calls=[wire_call(part)])
 
     def on_end(self, message):
         if message.error is None:
-            reason = message.raw_finish_reason or ("length" if message.finish_reason is FinishReason.LENGTH else "stop")
-            usage = message.usage or Usage()
-            counts = {"prompt_eval_count": usage.input_tokens, "eval_count": usage.output_tokens}
-            self.write_line(done=True, done_reason=reason, **thaw(usage.details) or counts)
+            self.write_line(done=True, **ends_of(message))
         elif message.error.kind not in CUT_KINDS:
             self.write({"error": message.error.message})
 
-    def write_line(self, done=False, done_reason=None, **fields):
+    def write_line(self, done=False, **fields):
         content = {key: fields.pop(key) for key in ("thinking", "tool_calls") if key in fields}
         message = {"role": "assistant", "content": fields.pop("content", ""), **content}
-        more = {key: value for key, value in {"done_reason": done_reason, **fields}.items() if value is not None}
-        self.write({"model": self.model, "message": message, "done": done, **more})
+        self.write({"model": self.model, "message": message, "done": done, **fields})
+
+
+def emit_resource(message):
+    """
+    Return an answer as its one line when `stream` was false.
+    """
+    if message.error is not None:
+        return {"error": message.error.message}
+    item = {"role": "assistant", "content": message.text}
+    if message.reasoning:
+        item["thinking"] = message.reasoning
+    if message.tool_calls:
+        item["tool_calls"] = [wire_call(call) for call in message.tool_calls]
+    model = message.origin.served_model or message.origin.model
+    return {"model": model, "message": item, "done": True, **ends_of(message)}
+
+
+def ends_of(message):
+    reason = message.raw_finish_reason or ("length" if message.finish_reason is FinishReason.LENGTH else "stop")
+    usage = message.usage or Usage()
+    counts = {"prompt_eval_count": usage.input_tokens, "eval_count": usage.output_tokens}
+    known = {name: count for name, count in counts.items() if count is not None}
+    return {"done_reason": reason, **(thaw(usage.details) or known)}
 
 
 def wire_call(call):
-    return {"function": {"name": call.name, "arguments": call.arguments}}
+    return {"function": {"name": call.name, "arguments": thaw(call.input or {})}}
 
 
 dialect = Dialect(
@@ -135,6 +156,7 @@ dialect = Dialect(
     decoder=OllamaChatDecoder,
     encoder=OllamaChatEncoder.encode,
     emitter=OllamaChatEmitter,
+    emit_resource=emit_resource,
     detect=detect,
     dropped={"created_at": "the request's time", "role": "always the assistant", "index": "the order of the calls"},
 )

@@ -2,20 +2,28 @@
 The example of an adapter in a package of its own: Ollama's native chat.
 """
 
+import asyncio
 import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from assistant_events import FinishReason, JsonObject, Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import detect_dialect, load_dialect
+from assistant_events.converters import dumps
 from assistant_events.errors import LocalProtocolError
+from assistant_events.mock import load_mock
+from assistant_events.mock.proxy import RecordingProxy
 from assistant_events.recorder import Recorder
-from assistant_events.testing import Call, answer
+from assistant_events.session import SyncSession
+from assistant_events.stores import MemoryStore
+from assistant_events.testing import Call, answer, mock_provider
 from assistant_events.testing.adapters import check_adapter
+from assistant_events.testing.transport import StreamingTransport
 from assistant_events.values import ErrorInfo, MediaContent, Usage
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ollama"
@@ -36,7 +44,8 @@ def installed(tmp_path_factory):
     importlib.invalidate_caches()
     yield
     sys.path.remove(str(target))
-    sys.modules.pop("assistant_events_ollama", None)
+    for name in [each for each in sys.modules if each.startswith("assistant_events_ollama")]:
+        del sys.modules[name]
 
 
 @pytest.fixture
@@ -90,9 +99,9 @@ def message(dialect, name):
 
 def test_it_is_small():
     """
-    An adapter both ways takes under 250 lines, its package and all.
+    An adapter both ways takes under 250 lines, its package and all, without client and mock.
     """
-    files = [each for each in EXAMPLE.iterdir() if each.suffix in (".py", ".toml")]
+    files = [EXAMPLE / "assistant_events_ollama.py", EXAMPLE / "pyproject.toml"]
 
     assert sum(len(each.read_text(encoding="utf-8").splitlines()) for each in files) < 250
 
@@ -259,3 +268,102 @@ def test_a_request_is_never_chained(dialect):
     assert "full" == dialect.encoder(transcript, {"model": "qwen3"}).mode
     with pytest.raises(LocalProtocolError, match="the provider stores no answers"):
         dialect.encoder(transcript, {"model": "qwen3"}, mode="chained")
+
+
+FIXTURES = {
+    "version": 1,
+    "fixtures": [
+        {
+            "match": {"user_text": {"contains": "weather"}, "tool": "get_weather", "has_result": False},
+            "answer": {"thought": "Hm.", "calls": [{"name": "get_weather", "arguments": {"city": "Oslo"}}]},
+        },
+        {"match": {"result_text": "4 °C"}, "answer": {"text": "It is 4 °C in the city of Oslo."}},
+        {"match": {"user_text": "short"}, "answer": {"message": {"content": "It"}, "done_reason": "length"}},
+        {"match": {"user_text": "ends"}, "answer": {"text": "It is cut here and there.", "cut_after": 1}},
+        {"match": {"user_text": "fails"}, "answer": {"text": "It", "stream_error": {"code": "x", "message": "no"}}},
+        {"match": {"user_text": "events"}, "answer": {"events": [json.loads(dumps(each)) for each in answer("Hi")]}},
+    ],
+}
+TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
+
+
+@pytest.fixture
+def provider():
+    with mock_provider(FIXTURES, dialect="ollama-chat") as running:
+        yield running
+
+
+@pytest.fixture
+def ask(provider):
+    """
+    Answers a prompt, or what waits, with the client of the example and the mock.
+    """
+    module = importlib.import_module("assistant_events_ollama_client")
+    session, client = SyncSession.open(MemoryStore(), "s1"), module.SyncOllamaChat("", base_url=provider.url)
+
+    def ask(text=None, **body):
+        if text is not None:
+            session.prompt(text)
+        with session.respond(client, {"model": "qwen3", **body}) as events:
+            for _ in events:
+                pass
+        return session
+
+    with client:
+        yield ask
+
+
+def test_client_and_mock(ask):
+    """
+    A call and its result, in lines: the session has thought, call, text and counts, and the mock saw the result.
+    """
+    session = ask("What is the weather?", tools=TOOLS)
+    called = session.transcript.last_answer
+    session.append(called.pending_tool_calls[0].succeed("4 °C"))
+    told = ask(tools=TOOLS).transcript.last_answer
+
+    assert ("Hm.", [{"city": "Oslo"}]) == (called.reasoning, [call.arguments for call in called.tool_calls])
+    assert (None, "It is 4 °C in the city of Oslo.") == (told.error, told.text)
+    assert told.usage.total_tokens
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_forms_of_fixtures(ask, stream):
+    """
+    A message of the wire and events of the library, as a stream and as one document.
+    """
+    short, events = (ask(text, stream=stream).transcript.last_answer for text in ("short", "events"))
+
+    assert ("It", "length") == (short.text, short.finish_reason)
+    assert ("Hi", "stop") == (events.text, events.finish_reason)
+
+
+def test_faults_of_the_mock(ask):
+    """
+    An answer that is cut is interrupted, and an error line is the error.
+    """
+    cut = ask("ends").transcript.last_answer
+    failed = ask("fails").transcript.last_answer
+
+    assert ("It is cut here and t", "interrupted") == (cut.text, cut.error.kind)
+    assert ("provider", "no") == (failed.error.kind, failed.error.message)
+
+
+def test_a_recording(provider, tmp_path):
+    """
+    What the proxy has recorded of a server answers as that did.
+    """
+    path, transport = tmp_path / "recorded.json", StreamingTransport(provider.app)
+    proxy = RecordingProxy(load_mock("ollama-chat").recorded, "http://ollama.test", path, transport=transport)
+    request = {"model": "qwen3", "messages": [{"role": "user", "content": "What is the weather?"}], "tools": TOOLS}
+
+    async def lines(app):
+        async with httpx2.AsyncClient(transport=StreamingTransport(app), base_url="http://x") as client:
+            return (await client.post("/api/chat", json=request)).content
+
+    first = asyncio.run(lines(proxy))
+    again = asyncio.run(lines(load_mock("ollama-chat").provider(path).app))
+    dialect = load_dialect("ollama-chat")
+
+    assert first.count(b"\n") == 3
+    assert fold(dialect.decoder("a").feed(first)) == fold(dialect.decoder("a").feed(again))
