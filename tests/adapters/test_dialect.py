@@ -166,7 +166,7 @@ CONTRADICTIONS = {
     "state of no part": (
         lambda: {"encoder": made("encoder", placed_state={"tool_call": frozenset({"id"})}).encode},
         ValueError,
-        "Changed.placed_state: expected types of parts, or 'result', got 'tool_call'",
+        "Changed.placed_state: expected one of text, reasoning, media, tool, opaque, result, got 'tool_call'",
     ),
     "an emitter of another dialect": (
         lambda: {"emitter": made("emitter", decoder=blind.decoder)},

@@ -103,6 +103,23 @@ def test_a_store_that_stops_at_a_damaged_session():
         check_store(StopsAtDamage, damage=damage_memory)
 
 
+class RefusesLongNames(MemoryStore):
+    def append(self, session_id, events, **options):
+        if len(session_id) > 255:
+            raise OSError(f"File name too long: {session_id}")
+        return super().append(session_id, events, **options)
+
+
+def test_a_long_error_of_a_store():
+    """
+    A session with a long name is tried, and not shown as a whole.
+    """
+    with pytest.raises(AssertionError, match=r"^6, events round-trip: unexpected OSError: File name") as caught:
+        check_store(RefusesLongNames)
+
+    assert len(str(caught.value)) < 400
+
+
 class WritesOneByOne(MemoryStore):
     def append(self, session_id, events, **options):
         return tuple(

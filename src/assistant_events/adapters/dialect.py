@@ -178,9 +178,11 @@ def _check_encoder(encoder: type[EncoderBase], policy: Policy) -> None:
     for name in ("dialect", "provider"):
         if not getattr(encoder, name, None):
             raise TypeError(f"{encoder.__name__}.{name}: expected a non-empty string")
-    strange = encoder.placed_state.keys() - {*[part.type for part in PART_CLASSES], "result"}
+    known = [*[part.type for part in PART_CLASSES], "result"]
+    strange = encoder.placed_state.keys() - {*known}
     if strange:
-        raise ValueError(f"{encoder.__name__}.placed_state: expected types of parts, or 'result', got {min(strange)!r}")
+        expected = f"expected one of {', '.join(known)}"
+        raise ValueError(f"{encoder.__name__}.placed_state: {expected}, got {min(strange)!r}")
     if policy is not encoder.policy:
         raise ValueError(f"policy: {encoder.__name__} applies another one, set it in its class")
 

@@ -76,7 +76,7 @@ def _named(promise: str) -> Generator[None]:
     except AssertionError as error:
         raise AssertionError(f"{promise}: {error}") from error
     except Exception as error:
-        raise AssertionError(f"{promise}: unexpected {type(error).__name__}: {error}") from error
+        raise AssertionError(f"{promise}: unexpected {type(error).__name__}: {error!s:.300}") from error
 
 
 # 1 to 5: appending
