@@ -110,7 +110,7 @@ class SignsTextsAlone(AnthropicMessagesDecoder):
 DECODERS = {
     "state in a class": (
         RemembersInItsClass,
-        r"thinking: RemembersInItsClass.seen has changed from \[\] to \[None, None, None\]: decoders share",
+        r"thinking: RemembersInItsClass.seen has changed from \[\] to \[None, None, None\]: all answers share",
     ),
     "a text that is added twice": (
         AddsTwice,
