@@ -456,6 +456,14 @@ class ListsSessionsOfAll(MemoryStore):
         return super().sessions(**options)
 
 
+class CountsWholeSeconds(MemoryStore):
+    def append(self, session_id, events, **options):
+        records = super().append(session_id, events, **options)
+        if records:
+            self._log(session_id).updated = records[-1].at.replace(microsecond=0)
+        return records
+
+
 class PagesByPosition(MemoryStore):
     def sessions(self, *, owner=None, after=None, limit=None):
         """The place of the session at the cursor, when it is still there."""
@@ -734,6 +742,7 @@ class ClosesOnce(MemoryStore):
         ("16,", ChangesOwners),
         ("16,", ForksWithoutTheOwner),
         ("16,", ListsSessionsOfAll),
+        ("16,", CountsWholeSeconds),
         ("16,", PagesByPosition),
         ("17,", ClaimsForAll),
         ("17,", CreatesWhatIsClaimed),

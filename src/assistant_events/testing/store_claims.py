@@ -48,7 +48,7 @@ def a_session_has_one_owner(store: Store) -> None:
 
 def sessions_are_listed_in_pages(store: Store) -> None:
     """Try pages of sessions, also while the list changes."""
-    times = [datetime(2020, 1, day, tzinfo=UTC) for day in (1, 2, 2, 2, 3)]
+    times = [datetime(2020, 1, 1, microsecond=place, tzinfo=UTC) for place in (1, 2, 2, 2, 3)]
     for name, at in zip(("e", "d", "\ud800", "b", "a_"), times, strict=True):
         store.append(name, texts(1), at=at, owner="u2" if name == "d" else "u1")
     newest_first = ["a_", "b", "d", "\ud800", "e"]
