@@ -1,7 +1,7 @@
 """
 A process that works as one worker on a store, on the orders of its parent.
 
-Each line of its input is an order: `claim SESSION`, `append SESSION`, `take-over`. It prints one line for each.
+Each line of its input is an order: `claim SESSION`, `append SESSION`, `wake`, `take-over`. It prints one line for each.
 """
 
 import sys
@@ -13,10 +13,10 @@ from assistant_events.stores import SqliteStore
 
 
 def main(path, worker, late_s):
-    """Carry out the orders; the clock of this process is some seconds late."""
-    late = timedelta(seconds=float(late_s))
+    """Carry out the orders; the clock of this process is some seconds late, as if it had slept, until it wakes."""
+    late = [timedelta(seconds=float(late_s))]
     claims = {}
-    with SqliteStore(path, timeout_s=60.0, clock=lambda: datetime.now(UTC) - late) as store:
+    with SqliteStore(path, timeout_s=60.0, clock=lambda: datetime.now(UTC) - late[0]) as store:
         for line in sys.stdin:
             order, _, session_id = line.strip().partition(" ")
             try:
@@ -26,6 +26,9 @@ def main(path, worker, late_s):
                 elif order == "append":
                     store.append(session_id, [TextEnded(message_id="m", text=worker)], token=claims[session_id].token)
                     result = "appended"
+                elif order == "wake":
+                    late[0] = timedelta()
+                    result = "awake"
                 else:
                     taken = []
                     while more := store.take_over(worker, limit=2):

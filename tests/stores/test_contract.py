@@ -3,7 +3,8 @@ The checks of every store, and their errors.
 """
 
 import pickle
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import attrs
 import pytest
@@ -272,6 +273,40 @@ def test_a_memory_store_with_a_wrong_clock_writes_nothing():
             store.append("s", [EVENT])
 
         assert 0 == store.seq("s")
+
+
+@pytest.mark.parametrize("dead_after_s", [0, 15])
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_worker_that_died_before_the_clock_was_set_back_is_dead(kind, dead_after_s):
+    """
+    Its last sign of life is an hour in the future; another worker does not wait for that hour.
+    """
+    now = [datetime(2026, 1, 1, 13, tzinfo=UTC)]
+    made = {"memory": MemoryStore, "sqlite": partial(SqliteStore, ":memory:")}[kind]
+    with made(clock=lambda: now[0]) as store:
+        store.append("s", [started("m1")])
+        store.claim("s", "w1")
+        now[0] = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+        assert ["s"] == [claim.session_id for claim in store.take_over("w2", dead_after_s=dead_after_s)]
+        now[0] = datetime(2026, 1, 1, 11, tzinfo=UTC)
+        assert "w3" == store.claim("s", "w3", dead_after_s=dead_after_s).worker
+
+
+@pytest.mark.parametrize("dead_after_s", [1, 15])
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_worker_outlives_a_clock_that_is_adjusted(kind, dead_after_s):
+    """
+    By less than the time for which it lives.
+    """
+    now = [datetime(2026, 1, 1, 13, tzinfo=UTC)]
+    made = {"memory": MemoryStore, "sqlite": partial(SqliteStore, ":memory:")}[kind]
+    with made(clock=lambda: now[0]) as store:
+        store.append("s", [started("m1")])
+        store.claim("s", "w1")
+        now[0] -= timedelta(seconds=0.9)
+
+        assert () == store.take_over("w2", dead_after_s=dead_after_s)
 
 
 @pytest.mark.parametrize("before", [0, 2], ids=["new session", "old session"])

@@ -139,6 +139,7 @@ def test_what_an_old_process_still_sends_is_refused(tmp_path):
             ask(old, each) for each in ("claim s", "append s", "append s")
         )
         assert ("claimed", "appended") == tuple(ask(new, each) for each in ("claim s", "append s"))
+        assert "awake" == ask(old, "wake")
         assert ["FencedError"] * 3 == [ask(old, "append s") for _ in range(3)]
         assert "ClaimedError" == ask(old, "claim s")
         assert "appended" == ask(new, "append s")

@@ -40,8 +40,9 @@ The contract of a store: a log of durable events for each session, shared by sev
     a higher token than all earlier ones of its session, also after that was deleted. A batch with a token that is not
     that of the current claim raises `FencedError`, wherever the log ends. A batch without a token is accepted.
 18. **Sessions of dead workers are taken over once.** A worker is alive for a time after its last sign of life: `beat`,
-    `claim` or `take_over`, by the clock of the store. `take_over` claims sessions with unfinished work whose last
-    claim, also a released one, is not that of a living worker. Of several workers at once, one gets a session.
+    `claim` or `take_over`, by the clock of the store; a sign as far in the future, as after the clock was set back, is
+    as good as none. `take_over` claims sessions with unfinished work whose last claim, also a released one, is not that
+    of a living worker. Of several workers at once, one gets a session.
 19. **Checkpoints are not records.** They are pieces of fragments that are open, stored by message, fragment and offset;
     a piece replaces one with the same offset. Only `load_checkpoints` returns them. A batch that ends a fragment, or
     ends, restarts or rewinds its message, removes its pieces in the same transaction. A fork has the pieces of the

@@ -313,7 +313,7 @@ class MemoryStore:
         return checks.check_time(self._clock())
 
     def _is_alive(self, worker: str, now: datetime, dead_after_s: float) -> bool:
-        return (now - self._beats[worker]).total_seconds() < dead_after_s
+        return abs(now - self._beats[worker]).total_seconds() < dead_after_s
 
     def _claimed(self, session_id: str, worker: str) -> Claim:
         token = next(self._tokens)

@@ -28,7 +28,7 @@ def check_free(db: sqlite3.Connection, session_id: str, worker: str, *, now: int
     """Raise `ClaimedError` when another living worker holds the session."""
     row = db.execute(
         "SELECT worker FROM claims JOIN workers ON name = worker "
-        "WHERE session = ? AND held AND worker != ? AND ? - beat < ?",
+        "WHERE session = ? AND held AND worker != ? AND abs(? - beat) < ?",
         (key_of(session_id), key_of(worker), now, dead_after_s * 1e6),
     ).fetchone()
     if row is not None:
@@ -63,7 +63,7 @@ def abandoned(db: sqlite3.Connection, *, now: int, dead_after_s: float, known: b
     rows = db.execute(
         "SELECT id FROM unfinished JOIN sessions ON number = unfinished.session "
         "WHERE (body IS NOT NULL) = ? AND NOT EXISTS ("
-        "SELECT 1 FROM claims JOIN workers ON name = worker WHERE claims.session = id AND ? - beat < ?"
+        "SELECT 1 FROM claims JOIN workers ON name = worker WHERE claims.session = id AND abs(? - beat) < ?"
         ") ORDER BY number",
         (known, now, dead_after_s * 1e6),
     ).fetchall()
