@@ -279,6 +279,27 @@ def test_turns_that_have_ended_make_no_move():
     run(main())
 
 
+@pytest.mark.parametrize(("alone", "taken"), [(True, 250), (False, 100)])
+def test_a_worker_that_is_alone_takes_all_sessions_up(alone, taken):
+    """
+    At once, also many of them: the last ones are those that were cut by the crash. Others leave some to one another.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(*[HELLO] * 250)
+        for number in range(250):
+            name = f"s{number}"
+            store.append(name, [prompt("Hi")], token=store.claim(name, "dead").token)
+        async with Turns(store, app(client), client=client, alone=alone, **SOON) as turns:
+            if not alone:
+                await turns.take_up(dead_after_s=0)
+            await until(lambda: len(store.unfinished()) == 250 - taken)
+            await asyncio.sleep(0.05)
+        assert 250 - taken == len(store.unfinished())
+
+    run(main())
+
+
 def test_a_wait_for_an_unknown_outcome_is_logged(caplog):
     """
     A turn that waits because a worker died during a call logs a warning: a prompt alone does not end the wait.

@@ -54,6 +54,12 @@ Move: TypeAlias = Callable[[Session], Awaitable[object]]
 Retry: TypeAlias = Literal["empty", "cut"]
 """See `Turns`."""
 
+_SHARE: Final = 100
+"""How many sessions of dead workers one worker takes up at a look: the others take their share."""
+
+_ALL: Final = 2**31 - 1
+"""The same for a worker that is alone."""
+
 _DOUBLINGS: Final = 6
 """How often the pause before the next try is doubled, while the store or the provider refuses: up to 64 `every_s`."""
 
@@ -235,7 +241,8 @@ class Turns:
         Args:
             dead_after_s: Seconds after its last sign of life in which a worker counts as alive; with 0 none does.
         """
-        claims = await self.store.take_over(self.worker, dead_after_s=dead_after_s)
+        most = _ALL if self._alone else _SHARE
+        claims = await self.store.take_over(self.worker, dead_after_s=dead_after_s, limit=most)
         for claim in claims:
             self._ask(claim.session_id, None)
         return tuple([claim.session_id for claim in claims])
