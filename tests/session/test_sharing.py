@@ -5,6 +5,7 @@ Several tasks, or several threads, with one session.
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from contextvars import ContextVar
 from threading import Barrier
 
@@ -145,6 +146,26 @@ def test_threads_share_a_session(store):
 
     assert 8 == len(session.transcript)
     assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+def test_a_thread_begins_an_answer_while_another_one_stops(store):
+    """
+    A stop looks at all answers that are received, and another one may begin meanwhile.
+    """
+
+    class Counting(Scripted):
+        @property
+        def usage_so_far(self):
+            threads.submit(streams.enter_context, session.decode(Scripted("a2"), HELLO)).result(20)
+
+    session = SyncSession.open(store, "s1")
+    with ThreadPoolExecutor(1) as threads, ExitStack() as streams:
+        with session.decode(Counting("a1"), HELLO) as events:
+            next(events)
+            [_, failed] = session.stop()
+
+    assert ("a1", "cancelled") == (failed.event.message_id, failed.event.error.kind)
+    assert ["a1"] == [message.id for message in session.transcript]
 
 
 def test_threads_that_ask_at_once(store):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from itertools import compress
+from threading import Lock
 from typing import Any, Final, NamedTuple, cast, final
 from weakref import WeakSet
 
@@ -72,7 +73,7 @@ class StreamReceiver:
         self.active = True  # a stream receives the events
         self.finished = False  # no more events will be collected
         self.parked = False  # storing has raised; the pending events stay for another attempt
-        self.message_ids: set[str | None] = {source.answer.message_id}  # several for an answer of several hops
+        self.message_ids: frozenset[str | None] = frozenset({source.answer.message_id})  # several for several hops
         self.pending: list[ev.Event] = []  # collected, and not passed on
         self.sent: Batch | None = None  # was sent to the store, without a result so far
         self._projection = projection
@@ -251,7 +252,7 @@ class StreamReceiver:
     def accept(self, batch: Batch, records: Sequence[ev.Record]) -> Accepted:
         """Apply the stored *records* of *batch*, and what came between them."""
         seqs = [*self._stored, *[record.seq for record in records]]
-        self.message_ids.update([event.message_id for event in batch.events])
+        self.message_ids = self.message_ids.union([event.message_id for event in batch.events])
         if self._stored or self._has_dropped or not _EXPECTED.issuperset(map(type, self.pending)):
             accepted = self._apply_each(records, seqs)
         else:  # all of it is in place
@@ -285,7 +286,7 @@ class StreamReceiver:
                 continue
             if stored:
                 del stored[0]
-                self.message_ids.add(event.message_id)
+                self.message_ids = self.message_ids | {event.message_id}
             else:
                 published.append(record := next(new))
                 self._projection.apply(record)
@@ -367,7 +368,9 @@ class Receivers:
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
         # Their streams keep them: one that cannot be entered again is forgotten, and so is its connection.
+        # Replaced and never changed: threads look at them while others begin and leave.
         self._all: WeakSet[StreamReceiver] = WeakSet()
+        self._lock = Lock()
         self.asking: dict[object, str] = {}
         """By stream, ids of the messages that are asked for: a synchronous client waits for the first byte."""
 
@@ -391,11 +394,12 @@ class Receivers:
     async def begin(self, source: Source, *, sole: bool) -> StreamReceiver:
         """Return a new receiver, unless another one receives the message."""
         name = source.answer.message_id
-        if name in self.message_ids:
-            raise LocalProtocolError(f"message {name!r} is being received already; leave that block first")
+        with self._lock:
+            if name in self.message_ids:
+                raise LocalProtocolError(f"message {name!r} is being received already; leave that block first")
+            receiver = StreamReceiver(self.projection, source, sole=sole)
+            self._all = WeakSet([*self._all, receiver])
         await self.abandon(name)
-        receiver = StreamReceiver(self.projection, source, sole=sole)
-        self._all.add(receiver)
         return receiver
 
     def cancellation(self, name: str, client: Client | None) -> list[ev.DurableEvent]:
@@ -410,14 +414,18 @@ class Receivers:
         """End receiving; what could not be stored is kept."""
         receiver.active = False
         if not receiver.pending:
-            self._all.discard(receiver)
+            self._forget(receiver)
 
     async def abandon(self, name: str | None = None) -> None:
         """Close what could not be stored, of all messages or of one: it cannot be received again."""
         for one in [one for one in self._all if not one.active and (name is None or name in one.message_ids)]:
             one.parked = False
-            self._all.discard(one)
+            self._forget(one)
             await one.source.close()
+
+    def _forget(self, receiver: StreamReceiver) -> None:
+        with self._lock:
+            self._all = WeakSet([one for one in self._all if one is not receiver])
 
     def confirmed_to(self, known: int) -> int:
         """Return from which `seq`, at most *known*, the log has to be read to find batches that are not confirmed."""
