@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import ContextVar
 from threading import Barrier
+from unittest.mock import patch
 
 import pytest
 
 from assistant_events.errors import LocalProtocolError
 from assistant_events.messages import MessageStatus
-from assistant_events.reducer import find_problems, fold
+from assistant_events.reducer import Builder, find_problems, fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import ids
@@ -146,6 +147,29 @@ def test_threads_share_a_session(store):
 
     assert 8 == len(session.transcript)
     assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+def test_a_thread_reads_the_transcript_while_text_streams(store):
+    """
+    The text is not folded while the transcript is made: it was closed, or its message shown, half of it.
+    """
+    begun, streamed, waits = threading.Event(), threading.Event(), []
+
+    def read(builder):
+        begun.set()
+        waits.append(not streamed.wait(0.2))
+        return transcript.fget(builder)
+
+    session, transcript = SyncSession.open(store, "s1"), Builder.transcript
+    with ThreadPoolExecutor(1) as threads, session.decode(Scripted("a1"), HELLO) as events:
+        assert ["step.started", "text.started", "text.delta"] == [next(events).type for _ in range(3)]
+        with patch.object(Builder, "transcript", property(read)):
+            shown = threads.submit(lambda: session.transcript["a1"].text)
+            begun.wait(20)
+            assert "text.delta" == next(events).type
+            streamed.set()
+            assert ([True], "Hel") == (waits, shown.result(20))
+        assert "Hello" == session.transcript["a1"].text
 
 
 def test_a_thread_begins_an_answer_while_another_one_stops(store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from threading import RLock
 from typing import Final, final
 
 import attrs
@@ -87,9 +88,14 @@ class Batch:
 
 @final
 class Projection:
-    """A transcript that records and live events update."""
+    """
+    A transcript that records and live events update.
+
+    A thread may read it at any time: what streams does not wait for the operations of the session.
+    """
 
     def __init__(self) -> None:
+        self._lock = RLock()
         self._builder = Builder()
         self._transcript: msg.Transcript | None = None
         self._reusable: tuple[int, Trial] | None = None
@@ -97,9 +103,10 @@ class Projection:
     @property
     def transcript(self) -> msg.Transcript:
         """The current transcript; the same object until the next update."""
-        if self._transcript is None:
-            self._transcript = self._builder.transcript
-        return self._transcript
+        with self._lock:
+            if self._transcript is None:
+                self._transcript = self._builder.transcript
+            return self._transcript
 
     @property
     def seq(self) -> int:
@@ -108,23 +115,27 @@ class Projection:
 
     def open_text(self) -> list[tuple[str, object, Buffer[str]]]:
         """See `Builder.open_text`."""
-        return self._builder.open_text()
+        with self._lock:
+            return self._builder.open_text()
 
     def start_from(self, snapshot: msg.Transcript) -> None:
         """Replace everything by *snapshot*."""
-        self._builder = Builder(snapshot)
-        self._transcript = None
-        self._reusable = None
+        with self._lock:
+            self._builder = Builder(snapshot)
+            self._transcript = None
+            self._reusable = None
 
     def extend(self, records: Iterable[Event | Record]) -> None:
         """Apply records, or live events; known ones change nothing."""
-        self._builder.extend(records)
-        self._transcript = None
+        with self._lock:
+            self._builder.extend(records)
+            self._transcript = None
 
     def apply(self, item: Event | Record) -> Outcome:
         """Apply one record or one live event."""
-        self._transcript = None
-        return self._builder.apply(item)
+        with self._lock:
+            self._transcript = None
+            return self._builder.apply(item)
 
     def trial(self) -> Trial:
         """Return a trial at the current state; a `committed` one is used again."""
