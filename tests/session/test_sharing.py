@@ -183,10 +183,9 @@ def test_a_thread_begins_an_answer_while_another_one_stops(store):
             threads.submit(streams.enter_context, session.decode(Scripted("a2"), HELLO)).result(20)
 
     session = SyncSession.open(store, "s1")
-    with ThreadPoolExecutor(1) as threads, ExitStack() as streams:
-        with session.decode(Counting("a1"), HELLO) as events:
-            next(events)
-            [_, failed] = session.stop()
+    with ThreadPoolExecutor(1) as threads, ExitStack() as streams, session.decode(Counting("a1"), HELLO) as events:
+        next(events)
+        [_, failed] = session.stop()
 
     assert ("a1", "cancelled") == (failed.event.message_id, failed.event.error.kind)
     assert ["a1"] == [message.id for message in session.transcript]
