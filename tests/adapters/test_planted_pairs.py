@@ -151,6 +151,19 @@ def test_the_samples_are_sound():
     check()
 
 
+def test_code_that_names_a_tool_is_sound():
+    """
+    The input of a call of code has the name of the tool that the code calls, which is beside the id of that call.
+    """
+    body = answer(
+        *tool(0, "srvtoolu_1", "code_execution", '{"code":"await web_search(1)"}', "server_tool_use"),
+        *tool(1, "srvtoolu_2", "web_search", '{"query":"one"}', "server_tool_use"),
+        *found(2, "srvtoolu_2", "What was found first"),
+        *found(3, "srvtoolu_1", "What was printed then"),
+    )
+    check_adapter(DIALECT, {"code": body}, mutations=0, every_position=0)
+
+
 def test_texts_with_state_that_are_joined():
     """
     So is an encoder that joins a text with a signature and the next one.

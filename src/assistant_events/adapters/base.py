@@ -352,12 +352,12 @@ class DecoderBase(FrameReader):
         return model if isinstance(model, str) and model else None
 
     def ensure_started(self, served_model: str | None = None) -> None:
-        """Begin the step if nothing has, with `remote_run` and `step_state`. A first model after that is a detail."""
+        """Begin the step if nothing has, with `remote_run` and `step_state`. Another model after that is a detail."""
         if not self.recorder.started:
             self.recorder.start(self.origin(served_model=served_model), self.remote_run(), self.step_state)
-        elif served_model and not self._served_model:
+        elif served_model and served_model != self._served_model:
             self.learn_details({"served_model": served_model}, ())
-        self._served_model = self._served_model or served_model
+        self._served_model = served_model or self._served_model
 
     def end_answer(self) -> None:
         """End the answer. `finish_step` and `fail_step` do it too."""

@@ -1977,6 +1977,17 @@ def test_thoughts_of_perplexity():
     assert [] == notes(PERPLEXITY)
 
 
+def test_a_model_that_the_end_alone_has():
+    """
+    A preset of Perplexity is named until the answer ends; the model that has answered is a detail then.
+    """
+    body = stream(text(0, "Hi"), start=created(model="fast"), end=completed(model="openai/gpt-6-luna"))
+    found = message(body)
+
+    assert ("fast", "openai/gpt-6-luna") == (found.origin.served_model, found.details["served_model"])
+    assert "served_model" not in message(stream(text(0, "Hi"))).details
+
+
 @pytest.mark.parametrize("ends", [True, False])
 def test_calls_that_are_open_at_one_index(ends):
     """
