@@ -17,7 +17,8 @@ class ItemEmitter(EmitterBase):
     """
     Base class of these emitters. A subclass implements `write_item`, `item_started` and `item_ended`.
 
-    An item is written when its last text has come, or the answer ends: its start has what only that text knows.
+    An item is written when its last text has come, a part of another kind, or the end of the answer: its start has what
+    only that text knows.
     """
 
     text_state: ClassVar[frozenset[str]] = frozenset()
@@ -61,8 +62,11 @@ class ItemEmitter(EmitterBase):
         """The items by their indexes; `None` until they have ended."""
 
     def on_part(self, place: int, part: msg.Part) -> None:
-        """Write the item of a part; a text waits for the last of its item."""
+        """Write the item of a part; a text waits for the last of its item, or for a part of another kind."""
         kind, number = block_kind(part), number_of(part.state, self.decoder.item_key or "")
+        # The last text of an item without an id has no mark.
+        for key in [key for key in self._waiting if key[1] != kind]:
+            self._write_item(key[1], self._waiting.pop(key))
         parts = self._waiting.setdefault((number, kind), [])
         parts.append(part)
         is_text = isinstance(part, (msg.TextPart, msg.ReasoningPart))

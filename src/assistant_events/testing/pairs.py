@@ -190,7 +190,8 @@ def check_own_results(sample: Sample) -> None:
 def check_own_pieces(sample: Sample) -> None:
     """Compare pieces of inputs with the ids beside them: each is in the call with its id."""
     calls = {str(call.state.get("id", call.call_id)): call for each in sample.answers for call in each.tool_calls}
-    known = calls.keys() | {call.name for call in calls.values()}  # code of one call has the names of those that it makes
+    # The code of one call has the names of those that it makes.
+    known = calls.keys() | {call.name for call in calls.values()}
     for frame in sample.frames if len(calls) > 1 else ():
         for _, fields in objects(frame.document):
             texts = [text for text in strings(fields) if len(text) >= _SHORT and text not in known]

@@ -197,6 +197,11 @@ SAMPLES = {
     "without numbers of items": stream(
         without("output_index", [each for each in text(0, "Hi", "!") if "item_id" in each or "item" in each])
     ),
+    "items without ids": stream(
+        done(0, type="message", role="assistant", content=[output_text("I look.")]),
+        done(1, type="function_call", call_id="call_1", name="look", arguments="{}"),
+        done(2, type="message", role="assistant", content=[output_text("Then?")]),
+    ),
     "phases": stream(
         text(0, "Let me look.", id="msg_1", phase="commentary"),
         hosted(1, **SEARCH),
