@@ -954,6 +954,14 @@ SERVERS = {
         ("openai-chat", 400, "Model does not exist. Please check it carefully.", {"code": 20012}),
         ("not-found", None),
     ),
+    "Bedrock, no such model": (
+        ("bedrock-converse", 400, "The provided model identifier is invalid.", {}),
+        ("not-found", None),
+    ),
+    "Bedrock on the wire of Claude, no such model": (
+        ("anthropic-messages", 400, "The provided model identifier is invalid.", {}),
+        ("not-found", None),
+    ),
     "Mistral, no such model": (
         ("openai-chat", 400, "Invalid model: x", {"type": "invalid_model", "code": "1500"}),
         ("not-found", None),

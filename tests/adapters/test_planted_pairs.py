@@ -164,6 +164,39 @@ def test_code_that_names_a_tool_is_sound():
     check_adapter(DIALECT, {"code": body}, mutations=0, every_position=0)
 
 
+def test_thoughts_that_name_their_call_are_sound():
+    """
+    OpenRouter's encrypted thoughts of Gemini have the id of the call that they lead to.
+    """
+    details = [
+        {"type": "reasoning.text", "text": "I look it up.", "format": "google-gemini-v1", "index": 0},
+        {
+            "type": "reasoning.encrypted",
+            "data": FIRST,
+            "format": "google-gemini-v1",
+            "id": "tool_look_up_1",
+            "index": 1,
+        },
+    ]
+    call = {
+        "index": 0,
+        "id": "tool_look_up_1",
+        "type": "function",
+        "function": {"name": "look_up", "arguments": '{"city":"Florence"}'},
+    }
+    sound = load_dialect("openai-chat")
+    body = b"".join(
+        sound.decoder.framing.frame(
+            None, {"id": "gen-1", "model": "google/m", "provider": "Google", "choices": [choice]}
+        )
+        for choice in (
+            {"index": 0, "delta": {"role": "assistant", "reasoning_details": details}},
+            {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"},
+        )
+    )
+    check_adapter(sound, {"thoughts": body + b"data: [DONE]\n\n"}, mutations=0, every_position=0)
+
+
 def test_texts_with_state_that_are_joined():
     """
     So is an encoder that joins a text with a signature and the next one.

@@ -189,6 +189,7 @@ _LOOSE: Final = _by_phrase(
             "model not exist",  # DeepSeek (deepwn/addi#13), DashScope
             "model does not exist",  # SiliconFlow
             "is not a valid model id",  # OpenRouter
+            "model identifier is invalid",  # Bedrock (pydantic/pydantic-ai: test_bedrock_streaming_error.yaml)
         ),
     }
 )
