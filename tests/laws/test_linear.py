@@ -9,6 +9,8 @@ import tracemalloc
 import pytest
 
 from assistant_events import (
+    ErrorInfo,
+    ErrorKind,
     JsonObject,
     OpaqueReceived,
     StepEnded,
@@ -22,7 +24,7 @@ from assistant_events import (
     ToolSuccess,
     fold,
 )
-from assistant_events.adapters import frame_templates, load_dialect
+from assistant_events.adapters import dialect_names, frame_templates, load_dialect
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.converters import dumps
@@ -32,6 +34,7 @@ from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.stdlib_json import spell
+from tests.adapters.growing import WIRES, frames_of
 from tests.adapters.openai_chat.notation import D, F, J, stream
 from tests.fuzz.growing import GROWING, body_of, bytes_of, created, decoded, start
 
@@ -536,6 +539,76 @@ def test_work_of_chat_grows_with_the_bytes(family, monkeypatch):
     assert sum(joined) <= 4 * size
     monkeypatch.undo()
     assert work(lambda: decode(600)) <= LINEAR * work(lambda: decode(300))
+
+
+# -- all wires
+
+
+@pytest.mark.parametrize(
+    ("name", "family"), [(name, family) for name, families in WIRES.items() for family in families]
+)
+def test_work_of_every_wire_grows_with_the_frames(name, family):
+    """
+    Twice the frames are twice the work to decode them, to write them again, and to send the answer back.
+    """
+    dialect = load_dialect(name)
+
+    def decode(count):
+        decoder, events = dialect.decoder("m"), []
+        for frame in frames_of(name, family, count):
+            events += decoder.feed_event(frame)
+        return [*events, *decoder.close()]
+
+    def emit(events):
+        emitter = dialect.emitter()
+        for event in events:
+            emitter.emit(event)
+        emitter.close()
+
+    def steps(count):
+        events = decode(count)
+        messages = [*fold([prompt()]).messages, *fold(events).messages]
+        return [
+            work(lambda: decode(count)),
+            work(lambda: emit(events)),
+            work(lambda: dialect.encoder(messages, {"model": "m", "modelId": "m"})),
+        ]
+
+    steps(2)
+    assert all(twice <= 2.2 * once for once, twice in zip(steps(150), steps(300), strict=True))
+
+
+CONVERSATIONS = {
+    "prompts": lambda n: [prompt(message_id=f"u{at}") for at in range(n)],
+    "answers with calls": lambda n: [
+        event for at in range(n) for event in answer("a", calls=[Call("t", output=1)], message_id=f"a{at}")
+    ],
+    "calls of one answer": lambda n: answer(calls=[Call("t", call_id=f"c{at}", output=1) for at in range(n)]),
+    "calls without answers": lambda n: answer(calls=[Call("t", call_id=f"c{at}") for at in range(n)]),
+    "answers that were cut": lambda n: [event for at in range(n) for event in cut(at, "a")],
+    "answers that were cut before a text": lambda n: [event for at in range(n) for event in cut(at, "")],
+}
+"""Conversations that grow behind a prompt."""
+
+
+def cut(at, text):
+    return answer(text, error=ErrorInfo(kind=ErrorKind.NETWORK, message="reset"), message_id=f"a{at}")
+
+
+@pytest.mark.parametrize("family", CONVERSATIONS)
+@pytest.mark.parametrize("name", dialect_names())
+def test_work_of_an_encoder_grows_with_the_conversation(name, family):
+    """
+    Twice the messages, or twice the calls, are twice the work.
+    """
+
+    def encode(count):
+        messages = fold([prompt(), *CONVERSATIONS[family](count)]).messages
+        return work(lambda: load_dialect(name).encoder(messages, {"model": "m", "modelId": "m"}))
+
+    encode(2)
+
+    assert encode(240) <= 2.2 * encode(120)
 
 
 @pytest.mark.parametrize("family", ["text", "calls of one id", "citations", "restarts"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from itertools import takewhile
 from typing import Final
 
@@ -107,14 +108,33 @@ class AskAgainEncoder(EncoderBase):
         """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
         if any(isinstance(part, msg.ToolPart) and self.needs_result(part) for part in parts):
             return False
-        at = [each.id for each in self.messages].index(message.id)
-        for each in self.messages[at + 1 :]:
-            for kept in self.selected(each).messages:
-                if not isinstance(kept, msg.AssistantMessage):
-                    return False
-                if any(_is_block(part) and self.unsendable(part) is None for part in kept.parts):
-                    return True
-        return True
+        first = self._place_of[message.id] + 1
+        is_models, passed = True, range(first, len(self.messages))
+        for at in passed:
+            found = self._continued[at] if at in self._continued else self._is_sent_of_model(self.messages[at])
+            if found is not None:
+                is_models, passed = found, range(first, at + 1)
+                break
+        self._continued.update(dict.fromkeys(passed, is_models))
+        return is_models
+
+    @cached_property
+    def _place_of(self) -> dict[str, int]:
+        return {each.id: at for at, each in enumerate(self.messages)}
+
+    @cached_property
+    def _continued(self) -> dict[int, bool]:
+        """By place, whether what is sent from there on is of the model, or nothing is, so that it is looked at once."""
+        return {}
+
+    def _is_sent_of_model(self, message: msg.Message) -> bool | None:
+        """Return whether the first that is sent of a message is of the model; `None` when nothing is sent."""
+        for kept in self.selected(message).messages:
+            if not isinstance(kept, msg.AssistantMessage):
+                return False
+            if any(_is_block(part) and self.unsendable(part) is None for part in kept.parts):
+                return True
+        return None
 
 
 def _is_block(part: msg.Part) -> bool:

@@ -10,7 +10,7 @@ all repetitions are read alike, and the last of them is enough.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, final
 
@@ -60,6 +60,12 @@ class OpenItem:
     """Its key in the recorder: that of a first part is its item, which may begin before it."""
 
     parts: list[OpenItem] = attrs.field(factory=list)
+    by_index: dict[tuple[str, int | None], OpenItem] = attrs.field(factory=dict)
+    """The parts by their arrays and indexes, of several with one index the first."""
+
+    by_array: dict[str, list[OpenItem]] = attrs.field(factory=dict)
+    learned: list[OpenItem] = attrs.field(factory=list)
+    """The parts of which something has come since the last part began; all parts of an item share the list."""
 
     grown: dict[str, list[object]] = attrs.field(factory=dict)
     """The arrays of `fields` that came in pieces and are its own."""
@@ -105,6 +111,8 @@ class OpenItem:
         known = self.fields.items()
         longer = [key for key, value in known if is_array(value) and len(value) > len(array(fields, key))]
         self.fields |= others(fields, left_out, longer) if longer else others(fields, left_out)
+        if self.index is not None:
+            self.learned.append(self)
 
     def append(self, key: str, items: Collection[object]) -> None:
         """Put items behind those of an array that comes in pieces."""
@@ -185,26 +193,31 @@ class OpenItem:
     def part_at(self, where: str, index: int | None, place: int = -1) -> OpenItem | None:
         """Return the part with an index, or without one that at a place, by default the last; `None` without one."""
         if index is not None:
-            for part in self.parts:
-                if part.index == index and part.where == where:
-                    return part
-            return None
-        found = [part for part in self.parts if part.where == where][place:][:1]
+            return self.by_index.get((where, index))
+        found = self.by_array.get(where, [])[place : place + 1 or None]
         return found[0] if found else None
 
-    def part_with(self, where: str, place: int, text: Fields) -> OpenItem | None:
+    def with_parts(self, texts: Iterable[tuple[str, int, Fields]]) -> Iterator[tuple[OpenItem | None, Fields]]:
         """
-        Return the part of a text of the whole item: the one at its place, or one of an array that the item has not.
+        Yield the texts of the whole item, each with the part at its place, or one of an array that the item has not.
 
         The latter where both have the same text: LiteLLM streams summaries, and has them as contents at the end.
         """
-        found = self.part_at(where, None, place)
-        for part in self.parts if found is None else ():
-            opened = self.decoder.recorder.open_of(part.key)
-            known = string(part.fields, part.field) if opened is None else opened.buffer.value()
-            if known and known == string(text, part.field) and not self.fields.get(part.where):
-                return part
-        return found
+        by_text: dict[str, dict[str, OpenItem]] = {}
+        for part in reversed(self.parts):
+            if not self.fields.get(part.where):
+                opened = self.decoder.recorder.open_of(part.key)
+                known = string(part.fields, part.field) if opened is None else opened.buffer.value()
+                by_text.setdefault(part.field, {})[known or ""] = part
+        for where, place, text in texts:
+            same = [known.get(given) for field, known in by_text.items() if (given := string(text, field))]
+            yield self.part_at(where, None, place) or next(filter(None, same), None), text
+
+    def take_finished(self) -> list[OpenItem]:
+        """Return the parts that are all there, and have not ended, of those learned since the last part began."""
+        learned = dict.fromkeys(self.learned)
+        self.learned.clear()
+        return [part for part in learned if (part.whole or "type" in part.fields) and not part.ended]
 
     def part_of(self, where: str, index: int | None, kind: str, verb: str) -> OpenItem | None:
         """
@@ -218,18 +231,22 @@ class OpenItem:
         last = self.part_at(where, None)
         if last is None or verb == "added" or last.kind != kind or last.ended:
             return None
-        place = sum(part.where == where for part in self.parts) - 1
+        place = len(self.by_array[where]) - 1
         last.moves = last.moves or not (last.whole or (last.has_text and last.index == place))
         return last if last.moves else None
 
     def begin_part(self, kind: str, form: TextForm, index: int | None, *, typed: bool = False) -> OpenItem:
         """Begin the next part of an array; its fragments have its type in their state when *typed*."""
-        place = sum(part.where == form.where for part in self.parts)
+        siblings = self.by_array.setdefault(form.where, [])
+        place = len(siblings)
         state = {**self.state, place_key(form.where): place, **({"type": kind} if typed else {})}
         at = place if index is None else index
         part = OpenItem(self.decoder, kind, self.role, form.field, state, form.where, at)
         part.key = part if self.parts else self
+        part.learned = self.learned
         self.parts.append(part)
+        siblings.append(part)
+        self.by_index.setdefault((form.where, at), part)
         self.decoder.recorder.begin(part.key, self.role, state)
         if self.role == "reasoning" and part.key is self:
             self.decoder.recorder.keep(self, state)  # it began before its first part
@@ -262,6 +279,13 @@ class OpenItems:
         self._at: dict[int | str | None, OpenItem] = {}
         """The items by their last index and by each of their ids."""
 
+        self._of_kind: dict[str, list[OpenItem]] = {}
+        """The items by their types, without those at the ends that have ended."""
+
+        self._waiting: dict[tuple[str, str | None], deque[OpenItem]] = {}
+        """The calls that wait for an item with their result, by its type and their id."""
+
+        self._next_number = 0
         self._shared: set[int | None] = {None}
         """The indexes that several calls have had at once, and `None`: there the id alone counts."""
 
@@ -283,10 +307,19 @@ class OpenItems:
         """Return whether an index alone names an item: it is there, and no other call was open there with it."""
         return self._at.get(index) is item and index not in self._shared
 
+    def wait(self, call: OpenItem, kind: str) -> None:
+        """Let a call wait for an item of a type with its result; an empty one for none."""
+        call.awaits = kind
+        if kind:
+            self._waiting.setdefault((kind, string(call.fields, "call_id")), deque()).append(call)
+
     def answered_by(self, item: OpenItem) -> OpenItem | None:
         """Return the call that has waited for an item with its result, and now has it; `None` when none has."""
-        for call in self if item.role == "result" else ():
-            if call.awaits == item.kind and call.fields.get("call_id") == item.fields.get("call_id"):
+        call_id = string(item.fields, "call_id")
+        waiting = self._waiting.get((item.kind, call_id), deque())
+        while waiting:
+            call = waiting.popleft()
+            if call.awaits == item.kind and string(call.fields, "call_id") == call_id:
                 call.awaits, call.answer = "", item
                 return call
         return None
@@ -386,12 +419,14 @@ class OpenItems:
             self._decoder.ensure_started()
             if item is not None and is_end and address is None and self._role_of(kind) == "opaque":
                 item.answer_elsewhere()
-            number = max(self._by_number, default=-1) + 1 if index is None or index in self._by_number else index
+            number = self._next_number if index is None or index in self._by_number else index
+            self._next_number = max(self._next_number, number + 1)
             state = {self._decoder.item_key or "": number}
             fields = {"id": item_id, **self._kept.get(item_id, {})} if item_id else {}
             field = self._calls.inputs.get(kind, "")
             item = OpenItem(self._decoder, kind, self._role_of(kind), field, state, fields=fields)
             self._by_number[number] = self._at[number if index is None else index] = item
+            self._of_kind.setdefault(kind, []).append(item)
             is_whole = True  # so that its id is known
         if is_whole and address:
             self._at[address] = item
@@ -404,11 +439,12 @@ class OpenItems:
         named = self._at.get(address)
         if index is not None and named is not None and named.kind == kind and not named.ended:
             return named
-        began = reversed(self._by_number.values())
         if index is None:
-            is_any = whole is None
-            return next((each for each in began if each.kind == kind and not each.ended), None) if is_any else None
-        last = next(began, None) if is_end else None
+            began = self._of_kind.get(kind, [])
+            while began and began[-1].ended:
+                began.pop()
+            return began[-1] if began and whole is None else None
+        last = next(reversed(self._by_number.values()), None) if is_end else None
         if last is None or last.kind != kind or last.ended:
             return None
         return last if not last.fields.get("id") or self._has_text_of(last, whole or {}) else None

@@ -124,7 +124,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         self.ensure_started(string(response, "model") or None)
         unfinished = words.ENDS.get(status, ("in_progress", None))  # items of a response in progress do not end here
         output = self._items.with_thought(response, is_end=name in words.ENDS)
-        for index, fields in self._items.unread(output):
+        for index, fields in self._items.unread(output) if output else ():
             may_be_cut = status == "incomplete" and fields is output[-1] and words.TOOLS.may_be_half(fields)
             self._on_item(index, fields, is_done=not may_be_cut and string(fields, "status") not in unfinished)
         if name in words.ENDS or name == "done":
@@ -168,7 +168,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             self.recorder.begin(item, item.role, item.state)
         elif item.role == "call":
             is_hosted, tool = words.is_hosted(kind, item.fields), words.TOOLS[kind]
-            item.awaits = tool.answer if not is_hosted or kind in words.TOOLS.answered_later else ""
+            self._items.wait(item, tool.answer if not is_hosted or kind in words.TOOLS.answered_later else "")
             item.begin_call(string(item.fields, "call_id"), tool, provider_executed=is_hosted)
         if is_done and not item.waits_for_input():
             self._end(item)
@@ -214,10 +214,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             if item.answer is not None:
                 self._record_result(item)
         elif item.role in ("text", "reasoning"):
-            for where, place, text in words.TEXTS.of(item.fields):
+            for part, text in item.with_parts(words.TEXTS.of(item.fields)):
                 # Their places are not always the indexes of the events (Bedrock).
-                part = item.part_with(where, place, text) or self._begin_part(item, text["type"], None)
-                part.learn(text, words.OF_HELPERS)
+                (part or self._begin_part(item, text["type"], None)).learn(text, words.OF_HELPERS)
             if not item.parts:
                 self.recorder.begin(item, item.role, item.state)
             for part in item.parts:
@@ -265,10 +264,9 @@ class OpenAIResponsesDecoder(NumberedDecoder):
             text.complete()
 
     def _begin_part(self, item: OpenItem, kind: str, index: int | None) -> OpenItem:
-        for before in item.parts:
-            if (before.whole or "type" in before.fields) and not before.ended:  # all of it has come
-                self._keep_part(before)
-                self.recorder.end(before.key)
+        for before in item.take_finished():
+            self._keep_part(before)
+            self.recorder.end(before.key)
         return item.begin_part(kind, words.TEXTS[kind], index, typed=kind not in words.WITHOUT_TYPE)
 
     def _keep_part(self, part: OpenItem) -> None:
