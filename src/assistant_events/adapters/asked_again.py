@@ -8,7 +8,8 @@ from itertools import takewhile
 from typing import Final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.items import is_blank
 from assistant_events.history import DropReason
 from assistant_events.values import FinishReason
@@ -140,6 +141,3 @@ class AskAgainEncoder(EncoderBase):
 def _is_block(part: msg.Part) -> bool:
     """Return whether a part has a block with which an answer may end."""
     return not isinstance(part, msg.ReasoningPart) and not is_blank(part)
-
-
-__all__ = ["ASKED_AGAIN", "AskAgainEncoder"]

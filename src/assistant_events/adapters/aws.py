@@ -129,6 +129,3 @@ def _as_bytes(key: str, value: Any) -> Any:
     # Any: plain JSON.
     data = base64_bytes(value) if key in ("bytes", "redactedContent") and isinstance(value, str) else None
     return for_boto3(value) if data is None else data
-
-
-__all__ = ["AWS_ERRORS", "error_in", "for_boto3", "read_exception", "read_http", "write_exception"]

@@ -328,6 +328,3 @@ def _frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     lengths = _LENGTHS.pack(_OVERHEAD + len(written) + len(payload), len(written))
     data = b"%b%b%b%b" % (lengths, _CHECKSUM.pack(crc32(lengths)), written, payload)
     return data + _CHECKSUM.pack(crc32(data))
-
-
-__all__ = ["AwsChunkStream", "AwsEventStream", "event_in_chunk", "is_event_stream"]

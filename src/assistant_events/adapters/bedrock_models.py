@@ -66,14 +66,3 @@ def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         else:
             apart.append(message)
     return apart
-
-
-__all__ = [
-    "HOLDS_IMAGES",
-    "MAY_BE_CLAUDE",
-    "READS_S3",
-    "TAKES_NO_STATUS",
-    "TURNS_OF_ONE_KIND",
-    "of_one_kind",
-    "with_names",
-]

@@ -133,6 +133,3 @@ class CallForms(dict[str, CallForm]):
         """Return the type of the item of a call: that in its state, or the one that its result answers."""
         kind = string(call.state, "type") or self._answered.get(string(call.result_state, "type") or "", "")
         return kind if kind in self else self._first[call.provider_executed]
-
-
-__all__ = ["CallForm", "CallForms"]

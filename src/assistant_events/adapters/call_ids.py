@@ -82,15 +82,3 @@ def nine_characters(call_id: str) -> str:
 def fit_of_model(model: str) -> Callable[[str], str]:
     """Return what makes an id that a model takes behind any server."""
     return nine_characters if MISTRAL.search(model) else plain_id if CLAUDE.search(model) else str
-
-
-__all__ = [
-    "assign_call_ids",
-    "fit_of_model",
-    "nine_characters",
-    "plain_id",
-    "plain_name",
-    "repeats_id",
-    "shortened",
-    "wire_id",
-]

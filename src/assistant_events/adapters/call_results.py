@@ -192,24 +192,3 @@ def fields_in(content: Iterable[v.Content], *names: str) -> dict[str, Any]:
 
 def _text(item: v.TextContent | v.JsonContent) -> str:
     return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()
-
-
-__all__ = [
-    "CALL_FAILED",
-    "NO_ANSWER",
-    "NO_OUTPUT",
-    "fields_in",
-    "given_input",
-    "has_json",
-    "in_words",
-    "input_text",
-    "is_failed",
-    "output_value",
-    "read_output",
-    "repairs",
-    "result_content",
-    "shell_output",
-    "streamed_input",
-    "text_of",
-    "with_input",
-]

@@ -13,7 +13,7 @@ import attrs
 
 from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
 from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, mappings, string, without
 from assistant_events.history import DropReason, Platforms
@@ -270,18 +270,3 @@ def _is_call_block(block: Item) -> bool:
 
 def _is_text_block(block: Item) -> bool:
     return block.get("type", "text") == "text" and not block.keys().isdisjoint({"text", "citationsContent"})
-
-
-__all__ = [
-    "ENDS_WITH_THOUGHT",
-    "JOINS_THOUGHTS",
-    "NO_ADDRESSES",
-    "PLATFORMS",
-    "ClaudeEncoder",
-    "data_of",
-    "has_undeclared",
-    "in_converse",
-    "in_messages",
-    "leave_refused",
-    "undeclared_references",
-]

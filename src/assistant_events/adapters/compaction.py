@@ -79,6 +79,3 @@ def before_summary(
         )
         if not stays:
             yield place
-
-
-__all__ = ["SUMMED_UP", "before_summary", "since_compaction"]

@@ -594,6 +594,3 @@ def _is_newer(messages: Sequence[msg.Message], answer: msg.Message) -> bool:
 
 def _is_completed(message: msg.AssistantMessage) -> bool:
     return message.status is msg.MessageStatus.COMPLETED
-
-
-__all__ = ["EncodeMode", "Encoded", "EncoderBase", "Item"]

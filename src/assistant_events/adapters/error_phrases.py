@@ -259,5 +259,3 @@ CODES: Final = by_word(
     }
 )
 """Kind by a code of gateways, which is the same on each wire; also by a number."""
-
-__all__ = ["CODES", "PHRASES"]

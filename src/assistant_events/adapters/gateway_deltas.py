@@ -138,6 +138,3 @@ def _read_marked(delta: Fields) -> tuple[str, str]:
     thought, mark, _ = text.partition(_MARK)
     thought = thought.removesuffix("\n\n") if mark else text
     return thought, text[len(thought) :]
-
-
-__all__ = ["GATEWAY_STATE", "image_in", "learn_logprobs", "learn_returned", "text_in", "usual_delta", "with_returned"]

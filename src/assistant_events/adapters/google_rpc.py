@@ -115,21 +115,6 @@ SIGNED_IMAGES: Final = re.compile(r"gemini-(?:[3-9]|\d\d).*-image|nano-banana-(?
 UNSEEN_IMAGES: Final = re.compile("image/(?!(?:png|jpeg|webp|heic|heif)$)")
 """“Unsupported MIME type: image/gif”, also of a prompt to another model before (vscode#286628, gemini-cli#14762)."""
 
-__all__ = [
-    "CODES",
-    "ERRORS",
-    "OF_DUMPS",
-    "OLDER_MODELS",
-    "SIGNED_IMAGES",
-    "UNSEEN_IMAGES",
-    "argument_piece",
-    "enum_word",
-    "error_document",
-    "is_used_up",
-    "results_of_client",
-    "retry_delay_s",
-]
-
 
 OF_DUMPS: Final = ("model_version", "response_id", "usage_metadata", "prompt_feedback", "sdk_http_response")
 """Fields of a chunk that the official client has dumped in snake_case."""

@@ -344,30 +344,3 @@ def results_behind(items: list[dict[str, Any]], field: str, call: str, result: s
             behind = sorted(items[at:], key=lambda each: bool(each["role"] == "user"))
             return joined_roles([*items[:at], *behind], field)
     return items
-
-
-__all__ = [
-    "BETWEEN",
-    "BlockKind",
-    "ItemParts",
-    "begins_item",
-    "block_kind",
-    "bridged",
-    "content_blocks",
-    "in_item_order",
-    "is_blank",
-    "items_of",
-    "joined_pieces",
-    "joined_prompts",
-    "joined_roles",
-    "joined_state",
-    "joined_texts",
-    "last_number",
-    "number_of",
-    "piece_key",
-    "results_behind",
-    "sent_details",
-    "text_block",
-    "text_or_blocks",
-    "with_one_text",
-]

@@ -208,6 +208,3 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _leaves(each, f"{path}[{write_json(step).decode()}]")
     if not steps:
         yield path, value
-
-
-__all__ = ["JsonPieces", "Place", "argument_of", "pieces_of", "place_of"]

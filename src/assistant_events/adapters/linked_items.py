@@ -117,6 +117,3 @@ def lost_calls(parts: Sequence[tuple[int, msg.Part]], *, is_gone: bool, is_store
         **{place: LOST for place, call in calls if is_gone and "container_id" in call.state},
         **{place: DropReason.UNANSWERED for place, call in images if not (is_stored or call.output)},
     }
-
-
-__all__ = ["ALONE", "LOST", "formless_calls", "in_taken_order", "lost_calls", "with_namespaces", "without_successor"]

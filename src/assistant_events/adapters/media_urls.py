@@ -140,23 +140,3 @@ def is_readable(media: MediaContent, own: tuple[str, ...], provider: str) -> boo
     """Return whether an address, if any, is public or begins as one of *own*, which the provider reads."""
     uri = media.uri or ""
     return uri.startswith(FILES if provider == "xai" else own) or not uri.startswith(_PRIVATE)
-
-
-__all__ = [
-    "DOCUMENTS",
-    "FILES",
-    "IMAGES",
-    "NO_CHAT_FILES",
-    "NO_FILES",
-    "TEXT_RESULTS",
-    "audio_field",
-    "data_url",
-    "file_fields",
-    "file_name",
-    "images_in",
-    "is_readable",
-    "media_url",
-    "read_data_url",
-    "sees_image",
-    "usual_media",
-]

@@ -43,6 +43,3 @@ def thinks(body: Fields) -> bool:
     """Return whether the model of a request thinks, and wants its thoughts back."""
     mode = string(mapping(body, "thinking"), "type")
     return mode != "disabled" if mode else _THINKS.match(string(body, "model") or "") is not None
-
-
-__all__ = ["ALTERNATES", "CLAUDE", "MISTRAL", "signs_calls", "thinks"]

@@ -467,6 +467,3 @@ class OpenItems:
         if kind in self._calls:
             return "call"
         return "result" if kind in self._calls.outputs else self._texts.roles.get(kind, "opaque")
-
-
-__all__ = ["ItemRole", "OpenItem", "OpenItems"]

@@ -64,6 +64,3 @@ def chunk_error(chunk: Fields) -> Fields:
         return found
     is_fault = "message" not in chunk or chunk.get("code") not in _NO_FAULT  # of a gateway, without an object
     return error_of_document(chunk) if is_fault else {}
-
-
-__all__ = ["ERRORS", "chunk_error"]

@@ -116,6 +116,3 @@ def _counted(message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> Sequen
     """Return the parts of an answer that end a run of the provider: of a failed one calls of the app."""
     is_whole = message.status is msg.MessageStatus.COMPLETED
     return parts if is_whole else [part for part in parts if isinstance(part, msg.ToolPart)]
-
-
-__all__ = ["named_calls", "unanswered_calls"]

@@ -81,6 +81,3 @@ def _is_of(message: msg.Message, target: Origin, policy: Policy) -> bool:
 def _is_sealed(message: msg.Message) -> bool:
     parts = message.parts if isinstance(message, msg.AssistantMessage) else ()
     return any(isinstance(part, msg.ReasoningPart) and part.state for part in parts)
-
-
-__all__ = ["MARK", "REFUSALS", "refusal_in", "refusal_of", "refused_at"]

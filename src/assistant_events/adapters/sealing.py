@@ -66,6 +66,3 @@ def join_sealed(shown: Any, sealed: Fields) -> Any:
 
 def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
-
-
-__all__ = ["join_sealed", "split_sealed"]

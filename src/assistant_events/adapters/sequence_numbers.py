@@ -121,6 +121,3 @@ class NumberedDecoder(DecoderBase):
         """Number of the last frame, after which the stream can be resumed; `None` when none had a number."""
         self.catch_up()
         return self.numbers.last
-
-
-__all__ = ["NumberedDecoder", "SequenceNumbers"]

@@ -154,6 +154,3 @@ def split_at_results(parts: Iterable[msg.Part]) -> list[tuple[list[msg.Part], li
         split[-1][0].append(part)
         split[-1][1].extend([result] if result else [])
     return [*split, ([], [])] if split[-1][1] else split
-
-
-__all__ = ["ServerTools", "one_message_each", "split_at_results", "write_executed", "write_result"]

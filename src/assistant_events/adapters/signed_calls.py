@@ -67,6 +67,3 @@ def with_signature(part: msg.Part, key: str, signature: str | None) -> msg.Part:
     for each in reversed(inner):
         value = {each: value}
     return attrs.evolve(part, state=State({**part.state, first: value}))
-
-
-__all__ = ["lost_calls", "unsigned_calls", "unsigned_images", "with_signature"]

@@ -309,6 +309,3 @@ def _is_addressed(piece: Fields) -> bool:
     return any(piece.get(key) not in (None, "") for key in ("index", "id")) or bool(
         mapping(piece, "function").get("name")
     )
-
-
-__all__ = ["StreamedCalls", "id_of", "is_hosted", "type_of"]

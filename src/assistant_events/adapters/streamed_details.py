@@ -94,6 +94,3 @@ class StreamedDetails:
 
     def _state(self, array: str, facts: dict[str, Any]) -> dict[str, Any]:
         return {**({"field": array} if array != self._array else {}), "detail": facts}
-
-
-__all__ = ["StreamedDetails"]

@@ -28,6 +28,3 @@ def names(words: str) -> frozenset[str]:
 def word_of(words: Mapping[str, _V], meaning: object, otherwise: _D) -> str | _D:
     """Return the first word of a meaning; *otherwise* when it has none."""
     return next((word for word, each in words.items() if each is meaning), otherwise)
-
-
-__all__ = ["by_word", "names", "word_of"]

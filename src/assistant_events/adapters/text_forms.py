@@ -142,6 +142,3 @@ class TextForms(dict[str, TextForm]):
 def place_key(where: str) -> str:
     """Return the key of state that has the place of a text in its array."""
     return f"{where}_index"
-
-
-__all__ = ["TextForm", "TextForms", "TextLike", "place_key"]

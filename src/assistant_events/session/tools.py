@@ -226,6 +226,3 @@ def _is_open(tool: ToolRun) -> bool:
     message = tool.session.transcript.get(tool.call.message_id)
     calls = getattr(message, "pending_tool_calls", ())
     return any(call.call_id == tool.call.call_id for call in calls)
-
-
-__all__ = ["AsksApproval", "RunTool", "ToolRun", "Tools", "ready_calls", "run_tools"]

@@ -17,7 +17,7 @@ from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
 from assistant_events.adapters.claude import NO_ADDRESSES, TEXT_RESULTS, ClaudeEncoder, has_undeclared, leave_refused
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import is_blank, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.adapters.pending_results import named_calls, unanswered_calls

@@ -19,7 +19,7 @@ from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import fit_of_model, wire_id
 from assistant_events.adapters.call_results import CALL_FAILED, NO_OUTPUT
 from assistant_events.adapters.claude import ClaudeEncoder
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result

@@ -14,7 +14,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import repeats_id, wire_id
 from assistant_events.adapters.call_results import text_of
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
 from assistant_events.adapters.gemini_generate_content.policy import POLICY

@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.adapters.gemini_interactions.wire_steps import (

@@ -14,7 +14,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import fit_of_model, wire_id
 from assistant_events.adapters.call_results import text_of
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gateway_deltas import with_returned
 from assistant_events.adapters.items import ordered_for, sent_details, text_or_blocks
 from assistant_events.adapters.json_fields import mapping, mappings, others, string

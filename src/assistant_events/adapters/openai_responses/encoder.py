@@ -16,7 +16,7 @@ from assistant_events.adapters import linked_items as linked
 from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import fields_in, shell_output, text_of
-from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.json_fields import json_array, mapping, mappings, others, string, without
 from assistant_events.adapters.media_urls import FILES, IMAGES, TEXT_RESULTS, file_fields, images_in, media_url
 from assistant_events.adapters.openai_responses import output_items

@@ -141,6 +141,3 @@ def _summary(given: object) -> list[object]:
 def _type(step: Step) -> str:
     kind = step.get("type")
     return kind if isinstance(kind, str) else "unknown"
-
-
-__all__ = ["MAX_CALLS", "MAX_SIGNATURES", "SignatureError", "SignatureLedger", "Step", "is_signed_type", "sign"]

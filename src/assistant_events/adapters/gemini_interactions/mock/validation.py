@@ -15,11 +15,12 @@ from typing import Any, Final, Literal, TypeAlias, final
 import attrs
 from starlette.datastructures import Headers
 
-from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureError, SignatureLedger
+from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureLedger
 from assistant_events.adapters.gemini_interactions.vocabulary import runs_in_background
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mappings, string
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
+from assistant_events.mock.signatures import SignatureError
 from assistant_events.values.json_values import json_type
 
 Generation: TypeAlias = Literal[1, 2]
