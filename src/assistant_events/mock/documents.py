@@ -275,8 +275,9 @@ class DocumentService(MockService[_RunT]):
     def check(self, call: Call, body: Body) -> None:
         """Check a request of a strict mock as the service does. Raises `ApiError`."""
 
+    @staticmethod
     @abstractmethod
-    def error_response(self, error: ApiError) -> Response:
+    def error_response(error: ApiError) -> Response:
         """Return the HTTP answer of an error."""
 
     def signed_items(self, answer: Answer) -> Iterable[tuple[str, object]]:

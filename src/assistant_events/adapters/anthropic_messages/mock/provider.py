@@ -68,6 +68,14 @@ _VERTEX: Final = "/v1/projects/{project}/locations/{location}/publishers/anthrop
 _BEDROCK: Final = "/model/{model:path}"
 
 
+def error_response(error: ApiError) -> Response:
+    """Return the HTTP answer of an error."""
+    otherwise = _TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
+    known = isinstance(error.code, str) and error.code != "internal"
+    body = error_body(str(error.code) if known else otherwise, error.message, error.name)
+    return json_response(body, error.status, {"request-id": body["request_id"], **error.headers})
+
+
 @final
 class MessagesService(DocumentService[Run]):
     """The state of a mock of the Messages API."""
@@ -83,6 +91,7 @@ class MessagesService(DocumentService[Run]):
     PREPARED = Prepared
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=(text_block("This is the answer of another run."),))
+    error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
         """Return a random id of an answer."""
@@ -210,10 +219,6 @@ class MessagesService(DocumentService[Run]):
         """Return the HTTP status of a type of errors."""
         return _STATUSES.get(code, 500)
 
-    def error_response(self, error: ApiError) -> Response:
-        """Return the HTTP answer of an error."""
-        return error_response(error)
-
 
 def _of_path(call: Call) -> dict[str, Any]:
     """Return what the path of a request has: at Vertex the model, at Bedrock also whether the answer is a stream."""
@@ -236,14 +241,6 @@ def _bedrock_error(call: Call, error: ApiError) -> Response:
     if code := bedrock_code(error.code or _TYPES.get(error.status)):
         error = ApiError(bedrock_api.status_of(code), error.message, code=code, headers=error.headers)
     return bedrock_api.error_response(error)
-
-
-def error_response(error: ApiError) -> Response:
-    """Return the HTTP answer of an error."""
-    otherwise = _TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
-    known = isinstance(error.code, str) and error.code != "internal"
-    body = error_body(str(error.code) if known else otherwise, error.message, error.name)
-    return json_response(body, error.status, {"request-id": body["request_id"], **error.headers})
 
 
 class MockProvider(DocumentProvider):

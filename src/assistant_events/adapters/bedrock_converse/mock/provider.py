@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final, cast, final
 from uuid import uuid4
 
 import attrs
-from starlette.responses import Response
 
 from assistant_events.adapters.bedrock_converse.mock.aimock import FORM
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, app_call
@@ -45,6 +44,7 @@ class ConverseService(DocumentService[Run]):
     PREPARED = Prepared
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=({"text": "This is the answer of another run."},))
+    error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
         """Return a random id of a request."""
@@ -94,10 +94,6 @@ class ConverseService(DocumentService[Run]):
     def error_status(self, code: str) -> int:
         """Return the HTTP status of an exception."""
         return status_of(code)
-
-    def error_response(self, error: ApiError) -> Response:
-        """Return the HTTP answer of an error."""
-        return error_response(error)
 
 
 class MockProvider(DocumentProvider):

@@ -7,7 +7,6 @@ from secrets import token_urlsafe
 from typing import Any, ClassVar, Final, cast, final
 
 import attrs
-from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_generate_content.mock.aimock import FORM
@@ -56,6 +55,7 @@ class GenerateContentService(DocumentService[Run]):
     PREPARED = Prepared
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(parts=({"text": "This is the answer of another run."},))
+    error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
         """Return a random id of an answer."""
@@ -124,10 +124,6 @@ class GenerateContentService(DocumentService[Run]):
             if not call.request.url.path.endswith(f":{_STREAM}") or call.request.query_params.get("alt") == "sse":
                 raise
             return error_response(error, is_array=True)
-
-    def error_response(self, error: ApiError) -> Response:
-        """Return the HTTP answer of an error."""
-        return error_response(error)
 
     def model_document(self, name: str) -> dict[str, Any]:
         """Return the document of a model."""

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from secrets import token_hex
 from typing import ClassVar, final
 
-from starlette.responses import Response
-
 from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.answers import Answer
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request
@@ -17,7 +15,6 @@ from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, STATUSES, error_response, request_id
-from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call
 
@@ -32,6 +29,7 @@ class ChatService(DocumentService[Run]):
     PREPARED = Prepared
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(message={"content": "This is the answer of another run."})
+    error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
         """Return a random id of an answer."""
@@ -58,10 +56,6 @@ class ChatService(DocumentService[Run]):
     def error_status(self, code: str) -> int:
         """Return the HTTP status of a code."""
         return STATUSES.get(code, 500)
-
-    def error_response(self, error: ApiError) -> Response:
-        """Return the HTTP answer of an error."""
-        return error_response(error)
 
 
 class MockProvider(DocumentProvider):

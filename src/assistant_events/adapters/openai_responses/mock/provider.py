@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Final, cast, final
 
 import attrs
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
@@ -57,6 +56,7 @@ class ResponsesService(DocumentService[Run]):
     PREPARED = Prepared
     RUN = Run
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(output=(message_item("This is the answer of another run."),))
+    error_response = staticmethod(error_response)
 
     def __init__(
         self, fixtures: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
@@ -127,10 +127,6 @@ class ResponsesService(DocumentService[Run]):
     def response_headers(self, run: Run) -> Mapping[str, str]:
         """Return the id of the request."""
         return request_id(run.salt)
-
-    def error_response(self, error: ApiError) -> Response:
-        """Return the HTTP answer of an error."""
-        return error_response(error)
 
     def api(self) -> Api:
         """Return the HTTP interface."""
