@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple, final
+from typing import Annotated, Any, Final, NamedTuple, TypeVar, final
 
 import attrs
 
 from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.errors import JsonError
-from assistant_events.mock.answers import CallName, is_word
+from assistant_events.mock.answers import CallName, Item, is_word
 from assistant_events.mock.fixture_files import AnswerEntry, FixtureFormat, ReadFixtures
 from assistant_events.mock.fixtures import Answer, Fixture, HttpError, Timing
 from assistant_events.mock.json_reader import (
@@ -34,6 +34,8 @@ from assistant_events.mock.json_reader import (
 )
 from assistant_events.mock.matching import Contains, Match
 from assistant_events.values import read_json, write_json
+
+_T = TypeVar("_T")
 
 # Answers of other endpoints of aimock.
 _OTHER_ANSWERS: Final = ("embedding", "image", "images", "audio", "transcription", "video", "json", "live")
@@ -221,6 +223,20 @@ class AimockResponse:
         """The texts and calls of the answer."""
         text = () if self.content is None else (AimockText(text=self.content),)
         return self.blocks or (*text, *self.toolCalls)
+
+    def items(
+        self, text: Callable[[str], Item], call: Callable[[str, Mapping[str, Any], str | None], Item]
+    ) -> list[Item]:
+        """Return them as items of a wire; an empty id of a call is none."""
+        return [
+            text(part.text) if isinstance(part, AimockText) else call(part.name, part.arguments, part.id or None)
+            for part in self.parts
+        ]
+
+    def read_own(self, cls: type[_T]) -> _T:
+        """Return the fields that few handlers read, of those with this class."""
+        known: Any = cls  # Any: an attrs class
+        return read_class({field.name: getattr(self, field.name) for field in attrs.fields(known)}, cls)
 
     def http_error(self) -> HttpError | None:
         """Return the HTTP error that is sent in place of an answer; `None` without one."""

@@ -8,10 +8,9 @@ import attrs
 
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer, AnswerEntry, call_block, text_block
 from assistant_events.adapters.anthropic_messages.mock.runs import Prepared
-from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item, read_texts
 from assistant_events.mock.documents import find_deltas
-from assistant_events.mock.json_reader import read_class
 from assistant_events.mock.matching import Match
 
 _STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
@@ -29,15 +28,11 @@ class _Read:
 
 def _answer(response: AimockResponse) -> Answer:
     # A signature that a file does not have is made here: aimock sends the same placeholder for all.
-    own = read_class({field.name: getattr(response, field.name) for field in attrs.fields(_Read)}, _Read)
+    own = response.read_own(_Read)
     signature = {} if own.reasoningSignature is None else {"signature": own.reasoningSignature}
     blocks: list[Item] = [{"type": "redacted_thinking", "data": data} for data in own.redactedThinking]
     blocks += [{"type": "thinking", "thinking": response.reasoning, **signature}] if response.reasoning else []
-    for part in response.parts:
-        if isinstance(part, AimockText):
-            blocks.append(text_block(part.text))
-        else:
-            blocks.append(call_block(part.name, part.arguments, part.id or None))
+    blocks += response.items(text_block, call_block)
     word = response.finishReason
     return Answer(
         id=own.id,

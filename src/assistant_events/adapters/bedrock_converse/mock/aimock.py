@@ -6,7 +6,7 @@ from typing import Final
 
 from assistant_events.adapters.bedrock_converse.mock.answers import Answer, AnswerEntry, call_block, reasoning_block
 from assistant_events.adapters.bedrock_converse.mock.runs import Prepared
-from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
 from assistant_events.mock.documents import find_deltas
 from assistant_events.mock.matching import Match
@@ -17,11 +17,7 @@ _STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": 
 
 def _answer(response: AimockResponse) -> Answer:
     blocks: list[Item] = [reasoning_block(response.reasoning)] if response.reasoning else []
-    for part in response.parts:
-        if isinstance(part, AimockText):
-            blocks.append({"text": part.text})
-        else:
-            blocks.append(call_block(part.name, part.arguments, part.id or None))
+    blocks += response.items(lambda text: {"text": text}, call_block)
     word, usage = response.finishReason, response.usage
     return Answer(
         content=blocks,

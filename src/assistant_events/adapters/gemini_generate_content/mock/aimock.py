@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
-from assistant_events.adapters.gemini_generate_content.mock.answers import Answer, AnswerEntry, call_part
+from assistant_events.adapters.gemini_generate_content.mock.answers import Answer, AnswerEntry
 from assistant_events.adapters.gemini_generate_content.mock.runs import Prepared
-from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
 from assistant_events.mock.documents import find_deltas
 from assistant_events.mock.matching import Match
@@ -15,14 +16,13 @@ _REASONS: Final = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS",
 """For calls aimock sends `FUNCTION_CALL`, which the service does not have: clients run no tools then."""
 
 
+def _call(name: str, arguments: Mapping[str, Any], call_id: str | None) -> Item:
+    return {"functionCall": {"name": name, "args": arguments, "id": call_id}}
+
+
 def _answer(response: AimockResponse) -> Answer:
     parts: list[Item] = [{"text": response.reasoning, "thought": True}] if response.reasoning else []
-    for part in response.parts:
-        if isinstance(part, AimockText):
-            parts.append({"text": part.text})
-        else:
-            call = call_part(part.name, part.arguments, part.id or None)["functionCall"]
-            parts.append({"functionCall": {**call, "id": part.id or None}})
+    parts += response.items(lambda text: {"text": text}, _call)
     given = response.finishReason
     read, written, total = response.usage
     return Answer(

@@ -8,10 +8,9 @@ import attrs
 
 from assistant_events.adapters.openai_chat.mock.answers import Answer, AnswerEntry, function_call
 from assistant_events.adapters.openai_chat.mock.runs import Prepared
-from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
 from assistant_events.mock.documents import find_deltas
-from assistant_events.mock.json_reader import read_class
 from assistant_events.mock.matching import Match
 
 
@@ -24,13 +23,9 @@ class _Read:
 
 
 def _answer(response: AimockResponse) -> Answer:
-    own = read_class({field.name: getattr(response, field.name) for field in attrs.fields(_Read)}, _Read)
+    own = response.read_own(_Read)
     parts: list[Item] = [{"reasoning_content": response.reasoning}] if response.reasoning else []
-    for part in response.parts:
-        if isinstance(part, AimockText):
-            parts.append({"content": part.text})
-        else:
-            parts.append({"tool_calls": [function_call(part.name, part.arguments, part.id or None)]})
+    parts += response.items(lambda text: {"content": text}, lambda *call: {"tool_calls": [function_call(*call)]})
     read, written, total = response.usage
     more: dict[str, Any] = {"model": response.model, "system_fingerprint": own.systemFingerprint}
     return Answer(

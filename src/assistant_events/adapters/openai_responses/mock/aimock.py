@@ -15,10 +15,9 @@ from assistant_events.adapters.openai_responses.mock.answers import (
 )
 from assistant_events.adapters.openai_responses.mock.request_facts import Match
 from assistant_events.adapters.openai_responses.mock.runs import Prepared
-from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item, read_texts
 from assistant_events.mock.documents import find_deltas
-from assistant_events.mock.json_reader import read_class
 
 _STATUSES: Final = {"stop": "completed", "tool_calls": "completed", "length": "incomplete", "content_filter": "failed"}
 """Other words are sent as they are."""
@@ -33,16 +32,12 @@ class _Read:
 
 
 def _answer(response: AimockResponse) -> Answer:
-    own = read_class({field.name: getattr(response, field.name) for field in attrs.fields(_Read)}, _Read)
+    own = response.read_own(_Read)
     output: list[Item] = [reasoning_item(response.reasoning)] if response.reasoning else []
     for query in own.webSearches:
         action = {"type": "search", "query": query}
         output.append({"type": "web_search_call", "status": "completed", "action": action})
-    for part in response.parts:
-        if isinstance(part, AimockText):
-            output.append(message_item(part.text))
-        else:
-            output.append(call_item(part.name, part.arguments, part.id or None))
+    output += response.items(message_item, call_item)
     usage, word = response.usage, response.finishReason
     return Answer(
         id=own.id,
