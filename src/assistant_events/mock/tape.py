@@ -19,7 +19,7 @@ from starlette.responses import Response
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.framing import Framing, Sse
-from assistant_events.adapters.json_fields import is_object, string
+from assistant_events.adapters.json_fields import Fields, is_object, string
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
@@ -47,9 +47,14 @@ class RecordedRequest(NamedTuple):
 class FrameFacts(NamedTuple):
     """What the recording needs of one event: its cursor, whether the answer ends with it, its error."""
 
-    cursor: str | None
-    is_end: bool
-    error: StreamError | None
+    cursor: str | None = None
+    is_end: bool = False
+    error: StreamError | None = None
+
+
+def stream_error(error: Fields, code: str) -> StreamError | None:
+    """Return the error of an event, by the object that the wire has for it; `None` where that is empty."""
+    return StreamError(code=code, message=string(error, "message") or "") if error else None
 
 
 _KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")

@@ -16,7 +16,7 @@ from assistant_events.adapters.anthropic_messages.mock.request_facts import read
 from assistant_events.adapters.json_fields import mapping, string, without
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.tape import FrameFacts, RecordedApi
+from assistant_events.mock.tape import FrameFacts, RecordedApi, stream_error
 
 _OF_STREAM: Final = RESERVED | {"model"}
 
@@ -34,12 +34,10 @@ class RecordedMessages(RecordedApi):
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
-        kind, error = payload.get("type", name), mapping(payload, "error")
-        stream_error = None
-        if kind == "error" and error:
-            code = string(error, "type") or "api_error"
-            stream_error = StreamError(code=code, message=string(error, "message") or "")
-        return FrameFacts(cursor=None, is_end=kind == "message_stop", error=stream_error)
+        kind = payload.get("type", name)
+        error = mapping(payload, "error") if kind == "error" else {}
+        code = string(error, "type") or "api_error"
+        return FrameFacts(is_end=kind == "message_stop", error=stream_error(error, code))
 
     @override
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:

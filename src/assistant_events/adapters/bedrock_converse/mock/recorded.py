@@ -19,7 +19,7 @@ from assistant_events.adapters.json_fields import string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.bedrock_api import error_response
 from assistant_events.mock.fixtures import HttpError, StreamError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, stream_error
 
 
 @final
@@ -40,11 +40,9 @@ class RecordedConverse(RecordedApi):
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
-        exception = error_in(payload)
-        error = None
-        if exception is not None:
-            error = StreamError(code=exception["code"], message=string(exception, "message") or "")
-        return FrameFacts(cursor=None, is_end="messageStop" in payload, error=error)
+        exception = error_in(payload) or {}
+        error = stream_error(exception, string(exception, "code") or "")
+        return FrameFacts(is_end="messageStop" in payload, error=error)
 
     @override
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:

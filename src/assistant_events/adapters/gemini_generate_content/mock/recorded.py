@@ -20,7 +20,7 @@ from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.google_api import error_response
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, stream_error
 
 
 @final
@@ -47,9 +47,7 @@ class RecordedGenerateContent(RecordedApi):
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
         error = error_of(payload)
-        code = string(error, "status") or "internal"
-        stream_error = StreamError(code=code, message=string(error, "message") or "") if error else None
-        return FrameFacts(cursor=None, is_end=False, error=stream_error)
+        return FrameFacts(error=stream_error(error, string(error, "status") or "internal"))
 
     @override
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:

@@ -17,7 +17,7 @@ from assistant_events.adapters.openai_chat.mock.request_facts import read_reques
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.openai_api import error_response
-from assistant_events.mock.tape import FrameFacts, RecordedApi
+from assistant_events.mock.tape import FrameFacts, RecordedApi, stream_error
 
 
 @final
@@ -33,9 +33,7 @@ class RecordedChat(RecordedApi):
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
         error = error_of(payload)
-        code = string(error, "code") or string(error, "type") or "server_error"
-        stream_error = StreamError(code=code, message=string(error, "message") or "") if error else None
-        return FrameFacts(cursor=None, is_end=False, error=stream_error)
+        return FrameFacts(error=stream_error(error, string(error, "code") or string(error, "type") or "server_error"))
 
     @override
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:

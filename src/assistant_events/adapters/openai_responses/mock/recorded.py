@@ -17,7 +17,7 @@ from assistant_events.adapters.openai_responses.mock.request_facts import read_r
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.openai_api import error_response
-from assistant_events.mock.tape import FrameFacts, RecordedApi
+from assistant_events.mock.tape import FrameFacts, RecordedApi, stream_error
 
 
 @final
@@ -36,14 +36,11 @@ class RecordedResponses(RecordedApi):
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
         kind = str(payload.get("type", name))
         error, number = error_of(payload) or payload, integer(payload, "sequence_number")
-        stream_error = None
-        if kind == "error" and (error.get("code") or error.get("message")):
-            code = string(error, "code") or "server_error"
-            stream_error = StreamError(code=code, message=string(error, "message") or "")
+        is_error = kind == "error" and (error.get("code") or error.get("message"))
         return FrameFacts(
             cursor=None if number is None else str(number),
             is_end=kind.removeprefix("response.") in vocabulary.ENDS,
-            error=stream_error,
+            error=stream_error(error if is_error else {}, string(error, "code") or "server_error"),
         )
 
     @override
