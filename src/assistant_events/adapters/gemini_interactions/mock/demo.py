@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assistant_events.adapters.gemini_interactions.mock.answers import text_step, thought_step
+from assistant_events.mock import demo
+
+_GREETING, *_, _ANYTHING_ELSE = demo.DEMO["fixtures"]
 
 # Any: plain JSON.
 DEMO: Final[dict[str, Any]] = {
     "version": 1,
     "description": "A greeting, a call of a tool, a slow research agent, and an answer to all other requests.",
     "fixtures": [
-        {
-            "name": "greeting",
-            "match": {"user_text": {"matches": r"(?i)\b(hello|hi)\b"}},
-            "answer": {"thought": "A greeting. I greet back.", "text": "Hello from the mock provider."},
-        },
+        _GREETING,
         {
             "name": "weather",
             "match": {"user_text": {"matches": r"(?i)\bweather\b"}, "tool": "get_weather"},
@@ -44,10 +43,6 @@ DEMO: Final[dict[str, Any]] = {
                 "polls_in_progress": 2,
             },
         },
-        {
-            "name": "anything else",
-            "match": {},
-            "answer": {"text": "I am a mock provider without fixtures of yours. Start me with --fixtures FILE."},
-        },
+        _ANYTHING_ELSE,
     ],
 }
