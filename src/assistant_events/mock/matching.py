@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import is_array, mappings, string
+from assistant_events.adapters.json_fields import mappings, string
 from assistant_events.mock.json_reader import Count, at_least, read_class
 
 
@@ -219,7 +219,7 @@ def text_of(content: object) -> str | None:
     if isinstance(content, str):
         return content
     texts = [string(item, "text") or "" for item in mappings({"content": content}, "content") if "text" in item]
-    return "".join(texts) if is_array(content) and texts else None
+    return "".join(texts) if texts else None
 
 
 def prompt_of(content: object) -> Item:
