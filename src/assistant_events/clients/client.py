@@ -324,7 +324,16 @@ class ProviderClient:
         raise LocalProtocolError(f"no API key: pass api_key, or set {variable}")
 
     def _run_id(self, target: Target) -> str | None:
-        found = _id_of(target)
+        if isinstance(target, RunStream):
+            found = target.report.run_id
+        elif isinstance(target, AssistantMessage):
+            found = None if target.run is None else target.run.id
+        elif isinstance(target, str):
+            found = target or None
+        else:
+            raise TypeError(
+                f"target: expected a RunStream, an AssistantMessage or the id of a run, got {type(target).__name__}"
+            )
         return found if self.api.keeps_runs else None
 
     def _resumed(
@@ -378,18 +387,6 @@ def _body_of(body: Body) -> Fields:
     if not isinstance(plain, dict):
         raise TypeError(f"body: expected a mapping or an Encoded, got {type(body).__name__}")
     return cast("Fields", plain)  # the result of `plain_json` for a mapping
-
-
-def _id_of(target: Target) -> str | None:
-    if isinstance(target, RunStream):
-        return target.report.run_id
-    if isinstance(target, AssistantMessage):
-        return None if target.run is None else target.run.id
-    if isinstance(target, str):
-        return target or None
-    raise TypeError(
-        f"target: expected a RunStream, an AssistantMessage or the id of a run, got {type(target).__name__}"
-    )
 
 
 def checked_key(key: object, name: str = "api_key") -> str:

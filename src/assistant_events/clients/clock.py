@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, final
 
 import attrs
 
 _REAL_S: Final = 5.0
 """Real seconds; the default timeout of httpx."""
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @final
@@ -32,7 +29,7 @@ class Clock:
     """
 
     scale: float = 1.0
-    now: Callable[[], datetime] = attrs.field(default=_now, kw_only=True, repr=False)
+    now: Callable[[], datetime] = attrs.field(default=partial(datetime.now, UTC), kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if not self.scale > 0:
