@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any, final
 
@@ -23,9 +23,10 @@ def created(
 ) -> object:
     """Ask a client for an answer. A `create` without *continues* returns chunks: the session decodes them."""
     create: Any = client.create  # Any: the protocol leaves *continues* out
-    if continues is None or not _takes(create, "continues"):
-        return create(body, name, prior=prior)
-    return create(body, name, prior=prior, continues=continues)
+    parameters = () if continues is None else signature(create).parameters.values()
+    if any(each.name == "continues" or each.kind is each.VAR_KEYWORD for each in parameters):
+        return create(body, name, prior=prior, continues=continues)
+    return create(body, name, prior=prior)
 
 
 def check_turn(transcript: Transcript) -> None:
@@ -42,11 +43,6 @@ def check_turn(transcript: Transcript) -> None:
         if left.awaits is Awaits.PROVIDER:
             open_ = f"message {left.message_id!r} is not complete"
             raise LocalProtocolError(f"{open_}; resume it, close it with reconcile() or stop(), or pass repair=True")
-
-
-def _takes(function: Callable[..., object], name: str) -> bool:
-    parameters = signature(function).parameters.values()
-    return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 @final
