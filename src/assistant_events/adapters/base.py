@@ -283,7 +283,9 @@ class DecoderBase(FrameReader):
 
         Made anew at each call, from its start: for the end of a stream, not for every delta.
         """
-        return self._current_message()
+        start = None if self.prior is None else Transcript(messages=(self.prior,))
+        message = fold(self.recorder.so_far(), start=start).last
+        return message if isinstance(message, AssistantMessage) else None
 
     @property
     def usage_so_far(self) -> Usage | None:
@@ -365,7 +367,7 @@ class DecoderBase(FrameReader):
 
     def next_hop(self) -> None:
         """Go on in the message of the next hop. Calls that the last one has left without a result wait for it."""
-        paused = self._current_message()
+        paused = self.message
         self._paused_calls = _calls_by_id(paused)
         self._next_number = 0 if paused is None else last_number(paused, self.item_key or "") + 1
         self.recorder = self._make_recorder(self._hops.next())
@@ -430,7 +432,7 @@ class DecoderBase(FrameReader):
             # A replay that was given up before anything came of it: its successor is compared with the same message.
             self.recorder = self.recorder.another_replay()
         else:
-            message = self._current_message()
+            message = self.message
             if message is not None:
                 self._hops.recorded[message.id] = message
             self.recorder = self._make_recorder(self.recorder.message_id)
@@ -576,12 +578,6 @@ class DecoderBase(FrameReader):
             item_key=self.item_key,
             note=self.note,
         )
-
-    def _current_message(self) -> AssistantMessage | None:
-        """Return the message of the current hop as far as it has come out of this decoder."""
-        start = None if self.prior is None else Transcript(messages=(self.prior,))
-        message = fold(self.recorder.so_far(), start=start).last
-        return message if isinstance(message, AssistantMessage) else None
 
 
 def _calls_by_id(paused: AssistantMessage | None) -> dict[str, ToolPart]:
