@@ -323,24 +323,18 @@ def one_call_each(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sent
 
 
-def results_behind(items: list[dict[str, Any]], field: str, call: str, result: str) -> list[dict[str, Any]]:
+def results_behind(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
-    Return the messages of an answer with all results directly behind the calls, where some of these wait.
+    Return the contents of an answer of Gemini with all results directly behind the calls, where some of these wait.
 
-    Args:
-        items: The messages: those of the role `user` hold results that the service gave.
-
-        field: Their list of blocks.
-
-        call: Key of blocks that are calls.
-
-        result: Key of blocks that are results.
+    Those of the role `user` hold results that the service gave.
     """
     # Any: plain JSON.
     waiting = 0
-    for at, item in enumerate(items):
-        waiting = max(0, waiting + sum([(call in block) - (result in block) for block in item[field]]))
-        if item["role"] == "user" and waiting > 0:
-            behind = sorted(items[at:], key=lambda each: bool(each["role"] == "user"))
-            return joined_roles([*items[:at], *behind], field)
-    return items
+    for at, content in enumerate(contents):
+        waiting += sum([("functionCall" in part) - ("functionResponse" in part) for part in content["parts"]])
+        waiting = max(0, waiting)
+        if content["role"] == "user" and waiting > 0:
+            behind = sorted(contents[at:], key=lambda each: bool(each["role"] == "user"))
+            return joined_roles([*contents[:at], *behind], "parts")
+    return contents

@@ -24,7 +24,7 @@ LOST: Final = "Its container is gone, or may be: services keep one for minutes, 
 
 
 def without_successor(
-    message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]], item_key: str
+    message: msg.AssistantMessage, sent: Sequence[tuple[int, msg.Part]]
 ) -> dict[int, DropReason | str]:
     """
     Return the places of reasonings without the item that follows them, with the reasons.
@@ -33,15 +33,13 @@ def without_successor(
         message: The answer.
 
         sent: Its parts that have an item in the request, with their places.
-
-        item_key: The key of the number of an item in the states.
     """
-    others = [number_of(part.state, item_key) for part in message.parts if not isinstance(part, msg.ReasoningPart)]
-    numbers = {number_of(part.state, item_key) for _, part in sent}
-    seals = {number_of(part.state, item_key) for part in message.parts if _seals(part)}
+    others = [number_of(part.state, "i") for part in message.parts if not isinstance(part, msg.ReasoningPart)]
+    numbers = {number_of(part.state, "i") for _, part in sent}
+    seals = {number_of(part.state, "i") for part in message.parts if _seals(part)}
     found: dict[int, DropReason | str] = {}
     for place, part in sent:
-        number = number_of(part.state, item_key)
+        number = number_of(part.state, "i")
         if isinstance(part, msg.ReasoningPart) and number is not None:
             following = min([other for other in others if other is not None and other > number], default=None)
             is_behind = number in seals and number - 1 in numbers

@@ -86,7 +86,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
         for part in parts if message.id in self._without_ids else ():
             part.get("functionCall", {}).pop("id", None)
         contents = [{"role": "user" if "functionResponse" in each else "model", "parts": [each]} for each in parts]
-        return results_behind(joined_roles(contents, "parts"), "parts", "functionCall", "functionResponse")
+        return results_behind(joined_roles(contents, "parts"))
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the content with a `functionResponse`: an object, or anything else as `output` or `error`."""

@@ -132,7 +132,7 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
         lost = linked.lost_calls(parts, is_gone=not stored, is_stored=stored and "response_id" in message.state)
         refused = [*self.refused_calls(message, parts), *lost]
         sent = [(place, part) for place, part in parts if self.unsendable(part) is None and place not in refused]
-        return {**linked.without_successor(message, sent, "i"), **lost, **super().left_out(message, parts)}
+        return {**linked.without_successor(message, sent), **lost, **super().left_out(message, parts)}
 
 
 encode = OpenAIResponsesEncoder.encode
