@@ -48,7 +48,7 @@ def unanswered_calls(
     }
     if not pending:
         return set()
-    sent = [_sent_parts(selected(message)) for message in messages]
+    sent = [[part for kept in selected(each).messages for part in getattr(kept, "parts", ())] for each in messages]
     answered = {answered_id(part) for parts in sent for part in parts}
     return {
         call
@@ -90,11 +90,6 @@ def named_calls(
             if isinstance(part, msg.ToolPart) and part.provider_executed and place not in left:
                 latest[wire_id(part) or part.call_id] = part.message_id, part.call_id
     return found
-
-
-def _sent_parts(selection: Selection) -> list[msg.Part]:
-    """Return what is sent of an answer; nothing of other messages, and of those that are not sent."""
-    return [part for message in selection.messages for part in getattr(message, "parts", ())]
 
 
 def _is_awaited(
