@@ -463,7 +463,7 @@ def _with_other_strings(sample: Sample) -> Sample:
     frames = sample.payloads
     for text, _ in opaque_places(parts_of(sample.transcript)):
         frames = [(name, replaced(payload, text, _changed(text))) for name, payload in frames]
-    return Sample(sample.dialect, sample.name, sample.written(frames), request=sample.request)
+    return sample.rewritten(frames)
 
 
 # -- nothing is read twice

@@ -34,7 +34,7 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.testing.written import check_emitter, check_resource, emitted
+from assistant_events.testing.written import check_emitter, check_resource, written_again
 from assistant_events.values import ErrorKind, JsonContent, MediaContent, TextContent, thaw
 
 _PLAIN: Final = "Zzyxw"
@@ -551,8 +551,7 @@ def _written(sample: Sample) -> Iterator[tuple[str, list[str]]]:
     for place, document in documents_of(sample):
         yield place, strings(document)
     if make is not None:
-        body = emitted(make(), sample.events, sample.name)
-        frames = Sample(sample.dialect, sample.name, body, request=sample.request).frames
+        frames = written_again(sample, make()).frames
         yield "the emitter's stream", [text for frame in frames for text in strings(frame.document)]
 
 

@@ -24,7 +24,7 @@ from assistant_events.testing.sample import (
     strings,
 )
 from assistant_events.testing.variations import with_long_state
-from assistant_events.testing.written import check_emitter, check_resource, emitted
+from assistant_events.testing.written import check_emitter, check_resource, written_again
 from assistant_events.values import thaw
 
 _SHORT: Final = 6
@@ -116,8 +116,7 @@ def check_written_state(sample: Sample) -> None:
     states = _own_states(parts)
     if make is None or not any(part.state for part in parts.values()):
         return
-    body = emitted(make(), sample.events, sample.name)
-    again = parts_of(Sample(sample.dialect, sample.name, body, request=sample.request).transcript)
+    again = parts_of(written_again(sample, make()).transcript)
     for place, part in parts.items():
         found = again.get(place)
         lost = part.state.keys() - found.state.keys() if found is not None and found.type == part.type else ()
@@ -141,8 +140,7 @@ def check_written_numbers(sample: Sample) -> None:
     idents = {ident: set[int | None]() for call in calls if (ident := str(call.state.get("id", call.call_id)))}
     if make is None or len(idents) < 2:
         return
-    body = emitted(make(), sample.events, sample.name)
-    for frame in Sample(sample.dialect, sample.name, body, request=sample.request).frames:
+    for frame in written_again(sample, make()).frames:
         number = number_of_item(sample, frame.document)
         for ident in idents.keys() & set(strings(frame.document)):
             idents[ident] |= {number} - {None}
@@ -158,8 +156,8 @@ def check_written_frames(sample: Sample) -> None:
     make, key = sample.dialect.emitter, sample.decoder().delta_frames.unique
     if make is None or not key:
         return
-    written = Sample(sample.dialect, sample.name, emitted(make(), sample.events, sample.name))
-    found = [str(frame.document[key]) for frame in written.frames if frame.document and key in frame.document]
+    frames = written_again(sample, make()).frames
+    found = [str(frame.document[key]) for frame in frames if frame.document and key in frame.document]
     require(
         len(found) == len({*found}), f"{sample.name}: in the emitter's stream frames have the same {key}: {found!r:.99}"
     )
@@ -209,9 +207,7 @@ def check_written_ids(sample: Sample) -> None:
     make = sample.dialect.emitter
     if make is None:
         return
-    body = emitted(make(), sample.events, sample.name)
-    read = Sample(sample.dialect, sample.name, body, request=sample.request)
-    ids, again = (_ids_beside(each) for each in (sample, read))
+    ids, again = (_ids_beside(each) for each in (sample, written_again(sample, make())))
     for one, other in combinations(ids.keys() & again.keys(), 2):
         same = again[one] & again[other]
         require(

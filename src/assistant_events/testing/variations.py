@@ -37,7 +37,7 @@ from assistant_events.testing.sample import (
     require,
     strings,
 )
-from assistant_events.testing.written import check_emitter, check_resource, emitted
+from assistant_events.testing.written import check_emitter, check_resource, emitted, was_cut
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, thaw
 
 _SHORT: Final = 3
@@ -228,11 +228,11 @@ def check_written_cuts(sample: Sample) -> None:
         name = f"{sample.name}, ended at byte {frame.end}"
         short = Sample(sample.dialect, name, sample.body[: frame.end], request=sample.request)
         found = [*parts_of(short.transcript).values()][-1:]
-        if [*filter(_is_cut, parts_of(short.transcript).values())] != found or not any(map(_piece, found)):
+        if [*filter(was_cut, parts_of(short.transcript).values())] != found or not any(map(_piece, found)):
             continue  # of several that are open each is written whole
         read = Sample(sample.dialect, name, emitted(make(), short.events, name), request=sample.request)
         again = [*parts_of(read.transcript).values()][-1:]
-        expected, written = ([(part.type, _is_cut(part), _piece(part)) for part in each] for each in (found, again))
+        expected, written = ([(part.type, was_cut(part), _piece(part)) for part in each] for each in (found, again))
         require(written == expected, f"{name}, written by the emitter: the last part is {written}, expected {expected}")
 
 
@@ -392,11 +392,6 @@ def _own_strings(part: Any) -> list[str]:
         for text in found
         if text in part.state.values() or (text in deep and text.endswith("=") and _SEAL.fullmatch(text))
     ]
-
-
-def _is_cut(part: msg.Part) -> bool:
-    status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
-    return status is msg.PartStatus.INCOMPLETE
 
 
 def _piece(part: msg.Part) -> str:

@@ -29,8 +29,7 @@ def check_emitter(sample: Sample) -> None:
     if make is None:
         return
     emitter = make()
-    body = emitted(emitter, sample.events, sample.name)
-    read = Sample(sample.dialect, f"{sample.name}, written by the emitter", body, request=sample.request)
+    read = written_again(sample, emitter)
     parts, again = parts_of(sample.transcript), parts_of(read.transcript)
     different = [place for place, part in parts.items() if again.get(place) != part]
     reported = {(drop.message_id, drop.part) for drop in emitter.drops}
@@ -49,6 +48,12 @@ def check_emitter(sample: Sample) -> None:
             if not expected.state or expected.state not in begun:
                 del told["state of the message"]  # its start was written before it was known
             _check_alike(told, _told(found), read.name)
+
+
+def written_again(sample: Sample, emitter: EmitterBase) -> Sample:
+    """Return the stream that an emitter writes of a sample."""
+    body = emitted(emitter, sample.events, sample.name)
+    return Sample(sample.dialect, f"{sample.name}, written by the emitter", body, request=sample.request)
 
 
 def emitted(emitter: EmitterBase, events: Iterable[Event], name: str) -> bytes:
@@ -129,8 +134,7 @@ def check_emitted_answer(sample: Sample) -> None:
     make, write, read = sample.dialect.emitter, sample.dialect.emit_resource, sample.dialect.decode_resource
     if make is None or write is None or read is None or not _is_one_answer(sample):
         return
-    body = emitted(make(), sample.events, sample.name)
-    streamed = Sample(sample.dialect, sample.name, body, request=sample.request).transcript.last
+    streamed = written_again(sample, make()).transcript.last
     whole = fold(read(write(sample.answers[0]), MESSAGE_ID, request=sample.request)).last
     assert isinstance(streamed, msg.AssistantMessage)
     assert isinstance(whole, msg.AssistantMessage)
@@ -151,7 +155,7 @@ def _told(message: msg.AssistantMessage) -> dict[str, object]:
     return {
         "status": (message.status, None if message.error is None else _fault(message.error)),
         "kinds of parts": [part.type for part in message.parts if part.type != "opaque"],
-        "parts that were cut": [at for at, part in enumerate(message.parts) if _was_cut(part)],
+        "parts that were cut": [at for at, part in enumerate(message.parts) if was_cut(part)],
         "text": message.text,
         "reasoning": message.reasoning,
         "calls": [(call.name, call.call_id, call.input or call.raw_input, call.status) for call in message.tool_calls],
@@ -167,7 +171,8 @@ def _fault(error: v.ErrorInfo) -> object:
     return error.kind, error.code, error.message
 
 
-def _was_cut(part: msg.Part) -> bool:
+def was_cut(part: msg.Part) -> bool:
+    """Return whether a part, or the input of a call, was cut."""
     status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
     return status is msg.PartStatus.INCOMPLETE
 
