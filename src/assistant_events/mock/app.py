@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assistant_events.mock.clock import ProviderClock, ScaledClock
 from assistant_events.mock.faults import Fault
-from assistant_events.mock.fixture_files import FixtureFormat, FixtureSource, fixtures_of
+from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
 from assistant_events.mock.requests import ApiError, LoggedRequest
 from assistant_events.mock.service import MockService, Settings, SettingsOptions, parsed_faults
 from assistant_events.mock.streaming import RAW_SEND
@@ -103,11 +103,8 @@ class MockProvider:
         FixtureError: The fixtures are not valid.
     """
 
-    FORM: ClassVar[FixtureFormat]
-    """The form of its fixture files."""
-
     SETTINGS: ClassVar[type[Settings]]
-    SERVICE: ClassVar[Callable[..., MockService[Any]]]
+    SERVICE: ClassVar[type[MockService[Any]]]
     """Called with fixtures, settings, faults and clock."""
 
     def __init__(
@@ -122,7 +119,7 @@ class MockProvider:
         # Any: a dialect has its own settings.
         parsed, clock = parsed_faults(faults), clock or ScaledClock(time_scale)
         self._service: MockService[Any] = self.SERVICE(
-            fixtures_of(self.FORM, fixtures), self.SETTINGS(**settings), parsed, clock
+            fixtures_of(self.SERVICE.FORM, fixtures), self.SETTINGS(**settings), parsed, clock
         )
         self.app: ASGIApp = _app(self.api())
         """The ASGI app: for uvicorn, for a test client, or mounted in another app."""
@@ -147,7 +144,7 @@ class MockProvider:
         Raises:
             FixtureError: They are not valid.
         """
-        self._service.add(fixtures_of(self.FORM, fixtures))
+        self._service.add(fixtures_of(self.SERVICE.FORM, fixtures))
 
     def reset(self) -> None:
         """Forget all runs, requests and added fixtures, reset all counts, and end all streams."""

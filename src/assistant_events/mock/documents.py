@@ -23,14 +23,13 @@ from assistant_events.adapters.framing import Framing, Sse
 from assistant_events.adapters.json_fields import is_array, is_object, others, valid_json
 from assistant_events.mock.app import Api, MockProvider, ProviderOptions, preflight_for
 from assistant_events.mock.clock import ProviderClock
-from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixture_files import FixtureSource
 from assistant_events.mock.fixtures import Answer, Fixtures, StreamError
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response, parse_object
 from assistant_events.mock.runs import Body, Run
-from assistant_events.mock.service import Call, MockService, Settings, Slot
+from assistant_events.mock.service import OTHER_ANSWER, Call, MockService, Settings, Slot
 from assistant_events.mock.signatures import SignatureLedger, make_signature
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import read_json, write_json
@@ -245,11 +244,8 @@ class DocumentService(MockService[_RunT]):
     MODEL_PATHS: ClassVar[tuple[str, ...]] = ()
     """Of the list of models; the document of one is below it, at its name."""
 
-    FRAMES: ClassVar[FaultFrames]
     PREPARED: ClassVar[type[PreparedAnswer]]
     RUN: ClassVar[type[DocumentRun[Any]]]
-    OTHER_ANSWER: ClassVar[Answer]
-    """The answer of another run, for faults."""
 
     def __init__(
         self, fixtures: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
@@ -259,7 +255,7 @@ class DocumentService(MockService[_RunT]):
         self._make_id = settings.make_id or self.new_id
         self._prepared: dict[tuple[Slot, Answer | None], PreparedAnswer] = {}
         self._made = 0
-        super().__init__(fixtures, settings, faults, self.FRAMES, clock)
+        super().__init__(fixtures, settings, faults, clock)
 
     # -- implemented by a dialect
 
@@ -405,7 +401,7 @@ class DocumentService(MockService[_RunT]):
 
     def other_run(self, run: _RunT) -> _RunT:
         """Return a finished run that no client created."""
-        other = self.PREPARED(self.OTHER_ANSWER, signs=self.signs)
+        other = self.PREPARED(self.FORM.read_answer(OTHER_ANSWER), signs=self.signs)
         return self.start(self._run(self._make_id(), other, run.body, b"", ()))
 
     def _run(self, run_id: str, prepared: PreparedAnswer, body: Body, salt: bytes, faults: Iterable[Fault]) -> _RunT:

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from assistant_events.mock.clock import ProviderClock, wait_until
 from assistant_events.mock.fault_effects import FaultFrames, Point
 from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_fault, parse_faults
+from assistant_events.mock.fixture_files import FixtureFormat
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, RequestLog, decoded_body, has_key, parse_body, read_body
@@ -30,6 +31,9 @@ from assistant_events.mock.streaming import SSE_HEADERS, EventStream
 _RunT = TypeVar("_RunT", bound=Run)
 
 FAULT_HEADER: Final = "x-mock-fault"
+
+OTHER_ANSWER: Final = "This is the answer of another run."
+"""What `MockService.other_run` answers."""
 
 
 @attrs.frozen(kw_only=True)
@@ -96,26 +100,24 @@ class MockService(ABC, Generic[_RunT]):
     """
     The state of a mock provider: its fixtures and their counts, its runs, and the log of requests.
 
-    *faults* are those of the whole server, *frames* the frames of the wire that faults use.
+    *faults* are those of the whole server.
     """
+
+    FORM: ClassVar[FixtureFormat]
+    """The form of its fixture files."""
+
+    FRAMES: ClassVar[FaultFrames]
+    """The frames of the wire that faults use."""
 
     STATUS_WITHOUT_KEY: ClassVar[int] = 401
     """The HTTP status for a request without a key."""
 
     STREAM_HEADERS: ClassVar[Mapping[str, str]] = SSE_HEADERS
 
-    def __init__(
-        self,
-        fixtures: Fixtures,
-        settings: Settings,
-        faults: Sequence[Fault],
-        frames: FaultFrames,
-        clock: ProviderClock,
-    ) -> None:
+    def __init__(self, fixtures: Fixtures, settings: Settings, faults: Sequence[Fault], clock: ProviderClock) -> None:
         self.settings = settings
         self.clock = clock
         self.faults = tuple(faults)
-        self._frames = frames
         self._first = fixtures
         self._active: WeakSet[_RunT] = WeakSet()
         self._epoch = 0
@@ -276,7 +278,7 @@ class MockService(ABC, Generic[_RunT]):
 
     def frames_of(self, run: _RunT) -> FaultFrames:
         """Return the frames that faults use in a stream of a run."""
-        return self._frames
+        return self.FRAMES
 
     def response_headers(self, run: _RunT) -> Mapping[str, str]:
         """Return the HTTP headers of an answer beside those of its type; by default none."""

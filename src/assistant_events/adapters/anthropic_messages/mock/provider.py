@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from secrets import token_urlsafe
-from typing import Any, ClassVar, Final, cast, final
+from typing import Any, Final, cast, final
 from uuid import uuid4
 
 import attrs
@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.anthropic_messages.mock.aimock import FORM
-from assistant_events.adapters.anthropic_messages.mock.answers import Answer, text_block
+from assistant_events.adapters.anthropic_messages.mock.answers import Answer
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
 from assistant_events.adapters.anthropic_messages.mock.runs import (
     CHUNK_FAULT_FRAMES,
@@ -90,7 +90,7 @@ class MessagesService(DocumentService[Run]):
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
-    OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=(text_block("This is the answer of another run."),))
+    FORM = FORM
     error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
@@ -246,5 +246,4 @@ def _bedrock_error(call: Call, error: ApiError) -> Response:
 class MockProvider(DocumentProvider):
     """A provider of the Messages API that answers from fixtures, with the options of the class in `mock`."""
 
-    FORM = FORM
     SERVICE = MessagesService

@@ -43,7 +43,7 @@ class ConverseService(DocumentService[Run]):
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
-    OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=({"text": "This is the answer of another run."},))
+    FORM = FORM
     error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
@@ -99,5 +99,4 @@ class ConverseService(DocumentService[Run]):
 class MockProvider(DocumentProvider):
     """A provider of Converse that answers from fixtures, with the options of the class in `mock`."""
 
-    FORM = FORM
     SERVICE = ConverseService

@@ -54,7 +54,7 @@ class GenerateContentService(DocumentService[Run]):
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
-    OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(parts=({"text": "This is the answer of another run."},))
+    FORM = FORM
     error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
@@ -158,5 +158,4 @@ def _called(call: Fields) -> tuple[object, object]:
 class MockProvider(DocumentProvider):
     """A provider of generateContent that answers from fixtures, with the options of the class in `mock`."""
 
-    FORM = FORM
     SERVICE = GenerateContentService

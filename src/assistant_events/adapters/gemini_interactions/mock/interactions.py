@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_urlsafe
-from typing import Any, ClassVar, Final, cast, final, get_args
+from typing import Any, ClassVar, cast, final, get_args
 
 import attrs
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.adapters.gemini_interactions.mock.answers import Answer, text_step
+from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
+from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared, joined
 from assistant_events.adapters.gemini_interactions.mock.request_facts import read_request
 from assistant_events.adapters.gemini_interactions.mock.runs import EventIds, Run, version_1_actions
@@ -33,10 +34,8 @@ from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.requests import ApiError, json_response, parse_object
-from assistant_events.mock.service import Call, MockService, Settings, Slot
+from assistant_events.mock.service import OTHER_ANSWER, Call, MockService, Settings, Slot
 from assistant_events.mock.stream_actions import StreamActions
-
-_OTHER_ANSWER: Final = Answer(steps=(text_step("This is the answer of another run."),))
 
 
 @final
@@ -61,6 +60,8 @@ class InteractionsSettings(Settings):
 class InteractionsService(MockService[Run]):
     """The state of a mock of the Interactions API."""
 
+    FORM = FORM
+    FRAMES = FAULT_FRAMES
     STATUS_WITHOUT_KEY: ClassVar[int] = 403
 
     def __init__(
@@ -71,7 +72,7 @@ class InteractionsService(MockService[Run]):
         self._prepared: dict[tuple[Slot, ...], Prepared] = {}
         self._ledger = SignatureLedger()
         self._made = 0
-        super().__init__(fixtures, settings, faults, FAULT_FRAMES, clock)
+        super().__init__(fixtures, settings, faults, clock)
 
     def add(self, fixtures: Fixtures) -> None:
         """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
@@ -210,7 +211,8 @@ class InteractionsService(MockService[Run]):
 
     def other_run(self, run: Run) -> Run:
         """Return a finished run that no client created, as an endpoint returns it that mixes up its runs."""
-        prepared = Prepared(_OTHER_ANSWER, arguments=self._settings.arguments, signs=False)
+        other = cast("Answer", self.FORM.read_answer(OTHER_ANSWER))
+        prepared = Prepared(other, arguments=self._settings.arguments, signs=False)
         event_ids = self._settings.event_ids
         return self.start(Run(self._make_id(), prepared, run.body, salt=b"", clock=self.clock, event_ids=event_ids))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Unpack, cast
 
-from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsService, InteractionsSettings
 from assistant_events.adapters.gemini_interactions.mock.routes import api_of
 from assistant_events.adapters.gemini_interactions.mock.runs import EventIds
@@ -47,7 +46,6 @@ class MockProvider(app.MockProvider):
         FixtureError: The fixtures are not valid.
     """
 
-    FORM = FORM
     SETTINGS = InteractionsSettings
     SERVICE = InteractionsService
 

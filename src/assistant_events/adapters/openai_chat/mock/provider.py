@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from secrets import token_hex
-from typing import ClassVar, final
+from typing import final
 
 from assistant_events.adapters.openai_chat.mock.aimock import FORM
-from assistant_events.adapters.openai_chat.mock.answers import Answer
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request
 from assistant_events.adapters.openai_chat.mock.runs import FAULT_FRAMES, Prepared, Run
 from assistant_events.adapters.openai_chat.mock.validation import check_create
-from assistant_events.mock import fixtures
 from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, STATUSES, error_response, request_id
@@ -28,7 +26,7 @@ class ChatService(DocumentService[Run]):
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
-    OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(message={"content": "This is the answer of another run."})
+    FORM = FORM
     error_response = staticmethod(error_response)
 
     def new_id(self) -> str:
@@ -65,5 +63,4 @@ class MockProvider(DocumentProvider):
     Its options are those of `assistant_events.mock.MockProvider`; `sign` has no effect.
     """
 
-    FORM = FORM
     SERVICE = ChatService

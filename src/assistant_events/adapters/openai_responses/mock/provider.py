@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_bytes, token_hex
-from typing import Any, ClassVar, Final, cast, final
+from typing import Any, Final, cast, final
 
 import attrs
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
 from assistant_events.adapters.openai_responses.mock.aimock import FORM
-from assistant_events.adapters.openai_responses.mock.answers import Answer, message_item
+from assistant_events.adapters.openai_responses.mock.answers import Answer
 from assistant_events.adapters.openai_responses.mock.conversations import (
     Conversation,
     Conversations,
@@ -55,7 +55,7 @@ class ResponsesService(DocumentService[Run]):
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
-    OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(output=(message_item("This is the answer of another run."),))
+    FORM = FORM
     error_response = staticmethod(error_response)
 
     def __init__(
@@ -301,5 +301,4 @@ class ResponsesService(DocumentService[Run]):
 class MockProvider(DocumentProvider):
     """A provider of the Responses API that answers from fixtures, with the options of the class in `mock`."""
 
-    FORM = FORM
     SERVICE = ResponsesService
