@@ -17,6 +17,7 @@ import attrs
 
 from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.errors import JsonError
+from assistant_events.mock import answers
 from assistant_events.mock.answers import CallName, Item, is_word
 from assistant_events.mock.fixture_files import AnswerEntry, FixtureFormat, ReadFixtures
 from assistant_events.mock.fixtures import Answer, Fixture, HttpError, Timing
@@ -224,12 +225,12 @@ class AimockResponse:
         text = () if self.content is None else (AimockText(text=self.content),)
         return self.blocks or (*text, *self.toolCalls)
 
-    def items(
-        self, text: Callable[[str], Item], call: Callable[[str, Mapping[str, Any], str | None], Item]
-    ) -> list[Item]:
+    def items(self, entry: type[answers.AnswerEntry]) -> list[Item]:
         """Return them as items of a wire; an empty id of a call is none."""
         return [
-            text(part.text) if isinstance(part, AimockText) else call(part.name, part.arguments, part.id or None)
+            entry.text_item(part.text)
+            if isinstance(part, AimockText)
+            else entry.call_item(part.name, part.arguments, part.id or None)
             for part in self.parts
         ]
 

@@ -197,13 +197,15 @@ class AnswerEntry:
     def thought_items(self, texts: tuple[str, ...]) -> list[Item]:
         """Return the items of a thought."""
 
+    @staticmethod
     @abstractmethod
-    def text_item(self, text: str) -> Item:
+    def text_item(text: str) -> Item:
         """Return the item of a text."""
 
+    @staticmethod
     @abstractmethod
-    def call_item(self, call: ShortCall) -> Item:
-        """Return the item of a call."""
+    def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
+        """Return the item of a call of a function; an id of `None` is made by each run."""
 
     def completed(self, item: Item, number: int) -> Item:
         """Return an item, the *number*-th from 1, with what the service always sends; unchanged by default."""
@@ -251,7 +253,7 @@ class AnswerEntry:
         short = [] if self.thought is None else self.thought_items(self.thought)
         short += [] if self.text is None else [self.text_item(self.text)]
         first_call = len(short)
-        short += [self.call_item(call) for call in self.calls]
+        short += [self.call_item(call.name, call.arguments, call.id) for call in self.calls]
         items = [self.completed(item, number) for number, item in enumerate(given or short, 1)]
         known: set[str] = set()
         faults: list[tuple[str, str]] = []

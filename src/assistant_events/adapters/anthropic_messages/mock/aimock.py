@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import attrs
 
-from assistant_events.adapters.anthropic_messages.mock.answers import Answer, AnswerEntry, call_block, text_block
+from assistant_events.adapters.anthropic_messages.mock.answers import Answer, AnswerEntry
 from assistant_events.adapters.anthropic_messages.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item, read_texts
@@ -32,7 +32,7 @@ def _answer(response: AimockResponse) -> Answer:
     signature = {} if own.reasoningSignature is None else {"signature": own.reasoningSignature}
     blocks: list[Item] = [{"type": "redacted_thinking", "data": data} for data in own.redactedThinking]
     blocks += [{"type": "thinking", "thinking": response.reasoning, **signature}] if response.reasoning else []
-    blocks += response.items(text_block, call_block)
+    blocks += response.items(AnswerEntry)
     word = response.finishReason
     return Answer(
         id=own.id,

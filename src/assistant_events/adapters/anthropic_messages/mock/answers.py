@@ -15,7 +15,7 @@ from assistant_events.adapters.anthropic_messages import emit_resource
 from assistant_events.adapters.anthropic_messages.vocabulary import FINISH_REASONS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import CallName, Item, ShortCall
+from assistant_events.mock.answers import CallName, Item
 from assistant_events.values import JsonObject
 
 # anthropic 2.12.0, types/usage.py. Other keys are accepted, unless they look like a typing error.
@@ -92,27 +92,19 @@ class AnswerEntry(Answer, answers.AnswerEntry):
         """Return one block of all texts."""
         return [{"type": "thinking", "thinking": "".join(texts)}]
 
-    def text_item(self, text: str) -> Item:
+    @staticmethod
+    def text_item(text: str) -> Item:
         """Return a block of text."""
-        return text_block(text)
+        return {"type": "text", "text": text}
 
-    def call_item(self, call: ShortCall) -> Item:
-        """Return the block of a call."""
-        return call_block(call.name, call.arguments, call.id)
+    @staticmethod
+    def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
+        """Return the block of a call of a function; an id of `None` is made by each run."""
+        return {"type": "tool_use", **({} if call_id is None else {"id": call_id}), "name": name, "input": arguments}
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call, of the app or of the provider."""
         return item.get("id") if str(item.get("type")).endswith("tool_use") else None
-
-
-def text_block(text: str) -> Item:
-    """Return a block of text."""
-    return {"type": "text", "text": text}
-
-
-def call_block(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
-    """Return the block of a call of a function; an id of `None` is made by each run."""
-    return {"type": "tool_use", **({} if call_id is None else {"id": call_id}), "name": name, "input": arguments}
 
 
 def default_stop_reason(answer: Answer) -> str:

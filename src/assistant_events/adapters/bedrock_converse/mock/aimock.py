@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.adapters.bedrock_converse.mock.answers import Answer, AnswerEntry, call_block, reasoning_block
+from assistant_events.adapters.bedrock_converse.mock.answers import Answer, AnswerEntry, reasoning_block
 from assistant_events.adapters.bedrock_converse.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
@@ -17,7 +17,7 @@ _STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": 
 
 def _answer(response: AimockResponse) -> Answer:
     blocks: list[Item] = [reasoning_block(response.reasoning)] if response.reasoning else []
-    blocks += response.items(lambda text: {"text": text}, call_block)
+    blocks += response.items(AnswerEntry)
     word, usage = response.finishReason, response.usage
     return Answer(
         content=blocks,

@@ -16,7 +16,7 @@ from assistant_events.adapters.bedrock_converse.vocabulary import FINISH_REASONS
 from assistant_events.adapters.json_fields import Fields, mapping, string, without
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import CallName, Item, ShortCall
+from assistant_events.mock.answers import CallName, Item
 from assistant_events.mock.json_reader import FieldError, read_class, read_object
 from assistant_events.values import JsonObject
 
@@ -113,13 +113,15 @@ class AnswerEntry(Answer, answers.AnswerEntry):
         """Return one block of all texts."""
         return [reasoning_block("".join(texts))]
 
-    def text_item(self, text: str) -> Item:
+    @staticmethod
+    def text_item(text: str) -> Item:
         """Return a block of text."""
         return {"text": text}
 
-    def call_item(self, call: ShortCall) -> Item:
-        """Return the block of a call."""
-        return call_block(call.name, call.arguments, call.id)
+    @staticmethod
+    def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
+        """Return the block of a call of a function; an id of `None` is made by each run."""
+        return {"toolUse": {**({} if call_id is None else {"toolUseId": call_id}), "name": name, "input": arguments}}
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call, of the app or of the provider."""
@@ -137,11 +139,6 @@ def answer_fields(message: AssistantMessage) -> dict[str, Any]:
 def reasoning_block(text: str) -> Item:
     """Return a block of reasoning, which is signed by each run."""
     return {"reasoningContent": {"reasoningText": {"text": text}}}
-
-
-def call_block(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
-    """Return the block of a call of a function; an id of `None` is made by each run."""
-    return {"toolUse": {**({} if call_id is None else {"toolUseId": call_id}), "name": name, "input": arguments}}
 
 
 def app_call(block: Fields) -> Fields:

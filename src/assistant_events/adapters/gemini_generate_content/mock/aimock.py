@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer, AnswerEntry
 from assistant_events.adapters.gemini_generate_content.mock.runs import Prepared
@@ -16,13 +15,11 @@ _REASONS: Final = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS",
 """For calls aimock sends `FUNCTION_CALL`, which the service does not have: clients run no tools then."""
 
 
-def _call(name: str, arguments: Mapping[str, Any], call_id: str | None) -> Item:
-    return {"functionCall": {"name": name, "args": arguments, "id": call_id}}
-
-
 def _answer(response: AimockResponse) -> Answer:
     parts: list[Item] = [{"text": response.reasoning, "thought": True}] if response.reasoning else []
-    parts += response.items(lambda text: {"text": text}, _call)
+    for part in response.items(AnswerEntry):
+        call = part.get("functionCall")
+        parts.append(part if call is None else {"functionCall": {"id": None, **call}})
     given = response.finishReason
     read, written, total = response.usage
     return Answer(

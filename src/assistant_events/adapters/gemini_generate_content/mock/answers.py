@@ -16,7 +16,7 @@ from assistant_events.adapters.gemini_generate_content.vocabulary import FAILURE
 from assistant_events.adapters.json_fields import mapping, string, without
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import CallName, Item, ShortCall
+from assistant_events.mock.answers import CallName, Item
 from assistant_events.mock.json_reader import FieldError, read_class, read_object
 from assistant_events.values import JsonObject
 
@@ -110,22 +110,19 @@ class AnswerEntry(Answer, answers.AnswerEntry):
         """Return one part of all texts: a stream does not show where one ends."""
         return [{"text": "".join(texts), "thought": True}]
 
-    def text_item(self, text: str) -> Item:
+    @staticmethod
+    def text_item(text: str) -> Item:
         """Return a text as a part."""
         return {"text": text}
 
-    def call_item(self, call: ShortCall) -> Item:
-        """Return a call as a part."""
-        return call_part(call.name, call.arguments, call.id)
+    @staticmethod
+    def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
+        """Return a call of a function as a part; an id of `None` is made by each run."""
+        return {"functionCall": {"name": name, "args": arguments, **({} if call_id is None else {"id": call_id})}}
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call of the app."""
         return string(mapping(item, "functionCall"), "id")
-
-
-def call_part(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
-    """Return a call of a function as a part; an id of `None` is made by each run."""
-    return {"functionCall": {"name": name, "args": arguments, **({} if call_id is None else {"id": call_id})}}
 
 
 def response_fields(message: AssistantMessage) -> dict[str, Any]:

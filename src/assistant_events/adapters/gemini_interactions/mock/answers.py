@@ -84,6 +84,16 @@ class Answer(fixtures.Answer):
     """Sent at the end. With it the default of `status` is `requires_continuation`."""
 
 
+def text_step(text: str) -> Step:
+    """Return the step of a text."""
+    return {"type": "model_output", "content": [{"type": "text", "text": text}]}
+
+
+def call_step(name: str, arguments: Mapping[str, object], call_id: str | None) -> Step:
+    """Return the step of a call of a function."""
+    return {"type": "function_call", "id": call_id, "name": name, "arguments": arguments}
+
+
 @final
 @attrs.frozen(kw_only=True)
 class AnswerEntry(Answer, answers.AnswerEntry):
@@ -92,6 +102,8 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     ANSWER: ClassVar[type[fixtures.Answer]] = Answer
     OF_RESOURCE: ClassVar[tuple[str, ...]] = ("status", "usage", "continuation_token")
     NOT_MORE: ClassVar[frozenset[str]] = RESERVED | {"model", "agent"}
+    text_item = staticmethod(text_step)
+    call_item = staticmethod(call_step)
 
     def resource(self, message: AssistantMessage) -> Mapping[str, Any]:
         """Return an answer as a resource."""
@@ -100,14 +112,6 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     def thought_items(self, texts: tuple[str, ...]) -> list[Item]:
         """Return the step of a thought with the items of its summary."""
         return [thought_step(*texts)]
-
-    def text_item(self, text: str) -> Item:
-        """Return the step of a text."""
-        return text_step(text)
-
-    def call_item(self, call: ShortCall) -> Item:
-        """Return the step of a call."""
-        return call_step(call.name, call.arguments, call.id)
 
     def completed(self, item: Item, number: int) -> Item:
         """Return a step as the service sends it: a call of a function has an id and arguments."""
@@ -123,13 +127,3 @@ class AnswerEntry(Answer, answers.AnswerEntry):
 def thought_step(*texts: str) -> Step:
     """Return the step of a thought with the items of its summary."""
     return {"type": "thought", "summary": [{"type": "text", "text": text} for text in texts]}
-
-
-def text_step(text: str) -> Step:
-    """Return the step of a text."""
-    return {"type": "model_output", "content": [{"type": "text", "text": text}]}
-
-
-def call_step(name: str, arguments: Mapping[str, object], call_id: str | None) -> Step:
-    """Return the step of a call of a function."""
-    return {"type": "function_call", "id": call_id, "name": name, "arguments": arguments}

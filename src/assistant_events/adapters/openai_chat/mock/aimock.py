@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from assistant_events.adapters.openai_chat.mock.answers import Answer, AnswerEntry, function_call
+from assistant_events.adapters.openai_chat.mock.answers import Answer, AnswerEntry
 from assistant_events.adapters.openai_chat.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
@@ -25,7 +25,7 @@ class _Read:
 def _answer(response: AimockResponse) -> Answer:
     own = response.read_own(_Read)
     parts: list[Item] = [{"reasoning_content": response.reasoning}] if response.reasoning else []
-    parts += response.items(lambda text: {"content": text}, lambda *call: {"tool_calls": [function_call(*call)]})
+    parts += response.items(AnswerEntry)
     read, written, total = response.usage
     more: dict[str, Any] = {"model": response.model, "system_fingerprint": own.systemFingerprint}
     return Answer(

@@ -16,7 +16,7 @@ from assistant_events.adapters.openai_chat import emit_resource
 from assistant_events.adapters.openai_chat.vocabulary import FINISH_REASONS
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import CallName, Item, ShortCall
+from assistant_events.mock.answers import CallName, Item
 from assistant_events.mock.json_reader import READ_ERRORS, FieldError, checked, faults_of, read_class, read_object
 from assistant_events.values import JsonObject, write_json
 
@@ -117,24 +117,22 @@ class AnswerEntry(Answer, answers.AnswerEntry):
         """Return a message with the texts as its reasoning."""
         return [{"reasoning_content": "".join(texts)}]
 
-    def text_item(self, text: str) -> Item:
+    @staticmethod
+    def text_item(text: str) -> Item:
         """Return a message with a text."""
         return {"content": text}
 
-    def call_item(self, call: ShortCall) -> Item:
-        """Return a message with a call."""
-        return {"tool_calls": [function_call(call.name, call.arguments, call.id)]}
+    @staticmethod
+    def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
+        """Return a message with a call; an id of `None` is made by each run."""
+        function = {"name": name, "arguments": write_json(arguments).decode()}
+        given = {} if call_id is None else {"id": call_id}
+        return {"tool_calls": [{**given, "type": "function", "function": function}]}
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of the call of a message in short."""
         calls = mappings(item, "tool_calls")
         return string(calls[0], "id") if len(calls) == 1 else None
-
-
-def function_call(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
-    """Return a call of a function; an id of `None` is made by each run."""
-    function = {"name": name, "arguments": write_json(arguments).decode()}
-    return {**({} if call_id is None else {"id": call_id}), "type": "function", "function": function}
 
 
 def completion_fields(message: AssistantMessage) -> dict[str, Any]:

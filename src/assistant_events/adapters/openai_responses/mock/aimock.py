@@ -9,8 +9,6 @@ import attrs
 from assistant_events.adapters.openai_responses.mock.answers import (
     Answer,
     AnswerEntry,
-    call_item,
-    message_item,
     reasoning_item,
 )
 from assistant_events.adapters.openai_responses.mock.request_facts import Match
@@ -37,7 +35,7 @@ def _answer(response: AimockResponse) -> Answer:
     for query in own.webSearches:
         action = {"type": "search", "query": query}
         output.append({"type": "web_search_call", "status": "completed", "action": action})
-    output += response.items(message_item, call_item)
+    output += response.items(AnswerEntry)
     usage, word = response.usage, response.finishReason
     return Answer(
         id=own.id,

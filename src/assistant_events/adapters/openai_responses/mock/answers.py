@@ -15,7 +15,7 @@ from assistant_events.adapters.openai_responses import emit_resource
 from assistant_events.adapters.openai_responses.vocabulary import ENDS, TOOLS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import CallName, Item, ShortCall
+from assistant_events.mock.answers import CallName, Item
 from assistant_events.values import JsonObject, write_json
 
 # openai 3.54.0, types/responses/response_usage.py. Other keys are accepted, unless they look like a typing error.
@@ -82,30 +82,22 @@ class AnswerEntry(Answer, answers.AnswerEntry):
         """Return a reasoning with the texts as its summaries."""
         return [reasoning_item(*texts)]
 
-    def text_item(self, text: str) -> Item:
-        """Return a message."""
-        return message_item(text)
+    @staticmethod
+    def text_item(text: str) -> Item:
+        """Return a message with one text."""
+        return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
 
-    def call_item(self, call: ShortCall) -> Item:
-        """Return a call of a function."""
-        return call_item(call.name, call.arguments, call.id)
+    @staticmethod
+    def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
+        """Return a call of a function; an id of `None` is made by each run."""
+        given = {} if call_id is None else {"call_id": call_id}
+        return {"type": "function_call", **given, "name": name, "arguments": write_json(arguments).decode()}
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call, of the app or of the provider; the item with its result has the same one."""
         return item.get("call_id") if item.get("type") in TOOLS else None
 
 
-def message_item(text: str) -> Item:
-    """Return a message with one text."""
-    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
-
-
 def reasoning_item(*texts: str) -> Item:
     """Return a reasoning with its summaries."""
     return {"type": "reasoning", "summary": [{"type": "summary_text", "text": text} for text in texts]}
-
-
-def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
-    """Return a call of a function; an id of `None` is made by each run."""
-    given = {} if call_id is None else {"call_id": call_id}
-    return {"type": "function_call", **given, "name": name, "arguments": write_json(arguments).decode()}
