@@ -45,6 +45,11 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
 
+def rejected(message: str) -> ApiError:
+    """Return the error of a request that is not valid."""
+    return ApiError(400, message)
+
+
 _SECRET_HEADERS: Final = ("authorization", "cookie", "api-key", "security-token")
 """Ends of the names."""
 

@@ -16,7 +16,7 @@ from assistant_events.adapters.anthropic_messages.mock.runs import sealed_conten
 from assistant_events.adapters.anthropic_messages.vocabulary import is_summary
 from assistant_events.adapters.claude import undeclared_references
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
-from assistant_events.mock.requests import ApiError
+from assistant_events.mock.requests import rejected
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed, tool_loop
 from assistant_events.values.json_values import json_type
@@ -61,7 +61,7 @@ def check_create(version: str | None, body: Body, ledger: SignatureLedger | None
         ApiError: With status 400, for the first fault.
     """
     if not version:
-        raise _rejected("anthropic-version: header is required")
+        raise rejected("anthropic-version: header is required")
     _check_fields(body)
     _check_tools(body)
     _check_thinking(body)
@@ -80,16 +80,12 @@ def is_thinking(body: Body) -> bool:
     return mapping(body, "thinking").get("type") == "enabled"
 
 
-def _rejected(message: str) -> ApiError:
-    return ApiError(400, message)
-
-
 def _messages(body: Body) -> list[Any]:
     messages = body.get("messages")
     if not is_array(messages):
-        raise _rejected("messages: Field required" if messages is None else "messages: Input should be a valid list")
+        raise rejected("messages: Field required" if messages is None else "messages: Input should be a valid list")
     if not messages:
-        raise _rejected("messages: at least one message is required")
+        raise rejected("messages: at least one message is required")
     return list(messages)
 
 
@@ -97,13 +93,13 @@ def _check_fields(body: Body) -> None:
     for name, kind, expected in (("model", str, "a valid string"), ("max_tokens", int, "a valid integer")):
         value = body.get(name)
         if value is None:
-            raise _rejected(f"{name}: Field required")
+            raise rejected(f"{name}: Field required")
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise _rejected(f"{name}: Input should be {expected}")
+            raise rejected(f"{name}: Input should be {expected}")
     if body["max_tokens"] < 1:
-        raise _rejected("max_tokens: Input should be greater than or equal to 1")
+        raise rejected("max_tokens: Input should be greater than or equal to 1")
     if body.get("stream") is not None and flag(body, "stream") is None:
-        raise _rejected("stream: Input should be a valid boolean")
+        raise rejected("stream: Input should be a valid boolean")
 
 
 def _check_tools(body: Body) -> None:
@@ -112,16 +108,16 @@ def _check_tools(body: Body) -> None:
         name = string(tool, "name")
         if tool.get("type") == "function":
             what = "Input tag 'function' found using 'type' does not match any of the expected tags: 'custom'"
-            raise _rejected(f"tools.{place}: {what}")
+            raise rejected(f"tools.{place}: {what}")
         if tool.get("type") in (None, "custom"):
             for field in ("name", "input_schema"):
                 if not tool.get(field):
-                    raise _rejected(f"tools.{place}.{field}: Field required")
+                    raise rejected(f"tools.{place}.{field}: Field required")
         if name in names:
-            raise _rejected("tools: Tool names must be unique.")
+            raise rejected("tools: Tool names must be unique.")
         names |= {name} if name else set()
     if body.get("tool_choice") is not None and not body.get("tools"):
-        raise _rejected("tool_choice: may only be specified while providing `tools`.")
+        raise rejected("tool_choice: may only be specified while providing `tools`.")
 
 
 def _check_thinking(body: Body) -> None:
@@ -130,47 +126,47 @@ def _check_thinking(body: Body) -> None:
         return
     budget = thinking.get("budget_tokens")
     if not isinstance(budget, int) or budget < _LEAST_BUDGET:
-        raise _rejected(f"thinking.enabled.budget_tokens: Input should be greater than or equal to {_LEAST_BUDGET}")
+        raise rejected(f"thinking.enabled.budget_tokens: Input should be greater than or equal to {_LEAST_BUDGET}")
     if budget >= body["max_tokens"]:
-        raise _rejected("`max_tokens` must be greater than `thinking.budget_tokens`.")
+        raise rejected("`max_tokens` must be greater than `thinking.budget_tokens`.")
     if string(mapping(body, "tool_choice"), "type") in ("any", "tool"):
-        raise _rejected("Thinking may not be enabled when tool_choice forces tool use.")
+        raise rejected("Thinking may not be enabled when tool_choice forces tool use.")
 
 
 def _checked_message(place: int, message: object) -> tuple[str, Blocks]:
     """Return the role and the blocks of a message."""
     where = f"messages.{place}"
     if not is_object(message):
-        raise _rejected(f"{where}: Input should be an object, got {json_type(message)}")
+        raise rejected(f"{where}: Input should be an object, got {json_type(message)}")
     role, content = message.get("role"), message.get("content")
     if role not in _ROLES:
-        raise _rejected(f"{where}.role: Input should be 'user', 'assistant' or 'system'")
+        raise rejected(f"{where}.role: Input should be 'user', 'assistant' or 'system'")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     if not is_array(content) or not content:
-        raise _rejected(f"{where}.content: expected a text or at least one block")
+        raise rejected(f"{where}.content: expected a text or at least one block")
     if place == 0 and role != "user" and not (role == "assistant" and is_object(content[0]) and is_summary(content[0])):
-        raise _rejected('messages: first message must use the "user" role')
+        raise rejected('messages: first message must use the "user" role')
     for number, block in enumerate(content):
         _check_block(f"{where}.content.{number}", block, role)
     if all(block["type"] == "text" and not str(block["text"]).strip() for block in content):
-        raise _rejected("messages: text content blocks must contain non-whitespace text")
+        raise rejected("messages: text content blocks must contain non-whitespace text")
     return role, list(content)
 
 
 def _check_block(where: str, block: object, role: str) -> None:
     if not is_object(block) or not isinstance(block.get("type"), str):
-        raise _rejected(f"{where}.type: Field required")
+        raise rejected(f"{where}.type: Field required")
     kind: str = block["type"]
     required = {"text": ("text",), "tool_use": ("id", "name", "input"), "tool_result": ("tool_use_id",)}.get(kind, ())
     for field in (*required, *((signature_key(block),) if sealed_content(block) is not None else ())):
         if block.get(field) is None:
-            raise _rejected(f"{where}.{kind}.{field}: Field required")
+            raise rejected(f"{where}.{kind}.{field}: Field required")
     match kind:
         case "text":
             _check_text(where, block["text"], role)
         case "compaction" if block.get("content") == "":
-            raise _rejected(f"{where}.compaction.content: String should have at least 1 character")
+            raise rejected(f"{where}.compaction.content: String should have at least 1 character")
         case "tool_use":
             _check_call(f"{where}.tool_use", block)
         case "tool_result":
@@ -178,35 +174,35 @@ def _check_block(where: str, block: object, role: str) -> None:
         case _:
             pass
     if (kind == "tool_result") != (role == "user") and kind in ("tool_result", "tool_use", "thinking"):
-        raise _rejected(f"{where}: `{kind}` blocks cannot be in `{role}` messages")
+        raise rejected(f"{where}: `{kind}` blocks cannot be in `{role}` messages")
 
 
 def _check_call(where: str, block: Fields) -> None:
     for field, pattern in (("id", _ID), ("name", _NAME)):
         if not isinstance(block[field], str):
-            raise _rejected(f"{where}.{field}: Input should be a valid string")
+            raise rejected(f"{where}.{field}: Input should be a valid string")
         if not pattern.fullmatch(block[field]):
-            raise _rejected(f"{where}.{field}: String should match pattern '{pattern.pattern}'")
+            raise rejected(f"{where}.{field}: String should match pattern '{pattern.pattern}'")
     if not is_object(block["input"]):
-        raise _rejected(f"{where}.input: Input should be a valid dictionary")
+        raise rejected(f"{where}.input: Input should be a valid dictionary")
 
 
 def _check_text(where: str, text: object, role: str) -> None:
     if text == "":
-        raise _rejected(f"{where}: text content blocks must be non-empty")
+        raise rejected(f"{where}: text content blocks must be non-empty")
     if role == "user" and not str(text).strip():
-        raise _rejected(f"{where}: text content blocks must contain non-whitespace text")
+        raise rejected(f"{where}: text content blocks must contain non-whitespace text")
 
 
 def _check_result(where: str, block: Fields) -> None:
     content = block.get("content")
     kinds = [string(each, "type") for each in mappings(block, "content")]
     if any(each.get("text") == "" for each in mappings(block, "content")):
-        raise _rejected("messages: text content blocks must be non-empty")
+        raise rejected("messages: text content blocks must be non-empty")
     if flag(block, "is_error") and not content:
-        raise _rejected(f"{where}: content cannot be empty if `is_error` is true")
+        raise rejected(f"{where}: content cannot be empty if `is_error` is true")
     if flag(block, "is_error") and any(kind != "text" for kind in kinds):
-        raise _rejected(f"{where}: all content must be type `text` if `is_error` is true")
+        raise rejected(f"{where}: all content must be type `text` if `is_error` is true")
 
 
 def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
@@ -218,25 +214,25 @@ def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
             given = list(_leading_results(blocks))
             missing = [call_id for call_id in waiting if call_id not in given]
             if missing:
-                raise _rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(missing))}")
+                raise rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(missing))}")
             for number, block in enumerate(blocks):
                 call_id = block.get("tool_use_id")
                 if block["type"] == "tool_result" and call_id not in waiting:
-                    raise _rejected(f"messages.{place}.content.{number}: {_NO_CALL.format(call_id)}")
+                    raise rejected(f"messages.{place}.content.{number}: {_NO_CALL.format(call_id)}")
         elif role == "assistant":
             calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
             if len(calls) > len(set(calls)) or known.intersection(calls):
-                raise _rejected(f"messages.{place}: `tool_use` ids must be unique")
+                raise rejected(f"messages.{place}: `tool_use` ids must be unique")
             known.update(calls)
             before = waiting if place and messages[place - 1][0] == "assistant" else []
             _check_texts(place, blocks, before)
             waiting = [*before, *calls]
             continue
         elif waiting:
-            raise _rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(waiting))}")
+            raise rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(waiting))}")
         waiting = []
     if waiting:
-        raise _rejected(f"messages.{len(messages) - 1}: {_NO_RESULT.format(', '.join(waiting))}")
+        raise rejected(f"messages.{len(messages) - 1}: {_NO_RESULT.format(', '.join(waiting))}")
 
 
 def _check_server_calls(messages: list[tuple[str, Blocks]]) -> None:
@@ -251,7 +247,7 @@ def _check_server_calls(messages: list[tuple[str, Blocks]]) -> None:
     for place, (role, blocks) in enumerate(messages):
         if role == "user" and not all(map(_is_result, blocks)):
             for call_id, (at, name) in waiting.items():
-                raise _rejected(f"messages.{at}: {_NO_RESULT_OF_SERVICE.format(name, call_id, name)}")
+                raise rejected(f"messages.{at}: {_NO_RESULT_OF_SERVICE.format(name, call_id, name)}")
         for number, block in enumerate(blocks if role == "assistant" else ()):
             kind, call_id = block["type"], string(block, "tool_use_id")
             if kind == "server_tool_use":
@@ -259,7 +255,7 @@ def _check_server_calls(messages: list[tuple[str, Blocks]]) -> None:
                 known.add(string(block, "id"))
             elif kind.endswith("_tool_result") and kind != "mcp_tool_result":
                 if call_id not in known:
-                    raise _rejected(f"messages.{place}.content.{number}: {_NO_CALL_OF_SERVICE.format(kind, call_id)}")
+                    raise rejected(f"messages.{place}.content.{number}: {_NO_CALL_OF_SERVICE.format(kind, call_id)}")
                 waiting.pop(call_id, None)
 
 
@@ -269,7 +265,7 @@ def _check_texts(place: int, blocks: Blocks, waiting: list[str]) -> None:
         if block["type"] == "tool_use":
             waiting = [*waiting, block["id"]]
         elif block["type"] == "text" and waiting:
-            raise _rejected(f"messages.{place}: {_NO_RESULT.format(', '.join(waiting))}")
+            raise rejected(f"messages.{place}: {_NO_RESULT.format(', '.join(waiting))}")
 
 
 def _leading_results(blocks: Blocks) -> Iterator[object]:
@@ -285,14 +281,14 @@ def _check_references(body: Body, messages: list[tuple[str, Blocks]]) -> None:
         found = [each for each in mappings(block, "content") if string(each, "type") == "tool_reference"]
         for content in (mapping(block, "content"), {"tool_references": found}):
             for each in undeclared_references(content, body):
-                raise _rejected(f"Tool reference '{string(each, 'tool_name')}' not found in available tools")
+                raise rejected(f"Tool reference '{string(each, 'tool_name')}' not found in available tools")
 
 
 def _check_last_blocks(messages: list[tuple[str, Blocks]]) -> None:
     """Check that no answer before a message of the user ends with a thought."""
     for place, ((role, blocks), (following, _)) in enumerate(pairwise(messages)):
         if (role, following) == ("assistant", "user") and sealed_content(blocks[-1]) is not None:
-            raise _rejected(f"messages.{place}: {_ENDS_WITH_THOUGHT}")
+            raise rejected(f"messages.{place}: {_ENDS_WITH_THOUGHT}")
 
 
 def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
@@ -300,7 +296,7 @@ def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
     loop = list(tool_loop(messages, _is_call, _is_result)) if is_thinking(body) else []
     if loop and all(sealed_content(messages[place][1][0]) is None for place in loop):
         where = f"messages.{loop[0]}.content.0.type"
-        raise _rejected(f"{where}: {_NO_THINKING.format(messages[loop[0]][1][0]['type'])}")
+        raise rejected(f"{where}: {_NO_THINKING.format(messages[loop[0]][1][0]['type'])}")
 
 
 def _is_call(block: Fields) -> bool:
@@ -320,8 +316,8 @@ def _check_signatures(messages: list[tuple[str, Blocks]], ledger: SignatureLedge
                 continue
             where, signature = f"messages.{place}.content.{number}", str(block[signature_key(block)])
             if not signature:
-                raise _rejected(f"{where}: Invalid `signature` in `thinking` block")
+                raise rejected(f"{where}: Invalid `signature` in `thinking` block")
             try:
                 ledger.check(Signed(str(block["type"]), signature, content), last)
             except SignatureError as error:
-                raise _rejected(f"{where}: {_CHANGED} ({error})") from None
+                raise rejected(f"{where}: {_CHANGED} ({error})") from None

@@ -18,7 +18,7 @@ from assistant_events.adapters.bedrock_converse.mock.runs import sealed_content,
 from assistant_events.adapters.bedrock_converse.vocabulary import MEDIA
 from assistant_events.adapters.bedrock_models import READS_S3, TAKES_NO_STATUS, TURNS_OF_ONE_KIND
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
-from assistant_events.mock.requests import ApiError
+from assistant_events.mock.requests import ApiError, rejected
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed, tool_loop
 from assistant_events.values import write_json
@@ -105,7 +105,7 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     _check_fields(body, [block for _, blocks in messages for block in blocks])
     _check_documents([blocks for _, blocks in messages])
     if "toolConfig" in body and body.get("stream") is True and _STREAMS_NO_CALLS.search(name):
-        raise _rejected(_NO_STREAM)
+        raise rejected(_NO_STREAM)
     if _HOLDS_NO_IMAGES.search(name):
         _check_images([block for _, blocks in messages for block in blocks])
     if TURNS_OF_ONE_KIND.search(name):
@@ -125,19 +125,15 @@ def is_thinking(body: Body) -> bool:
     return string(mapping(mapping(body, "additionalModelRequestFields"), "thinking"), "type") == "enabled"
 
 
-def _rejected(message: str) -> ApiError:
-    return ApiError(400, message)
-
-
 def _constraint(where: str, value: object, constraint: str) -> ApiError:
     """Return the error of a value that the model of the service does not allow."""
     shown = "null" if value is None else f"'{value if isinstance(value, str) else write_json(value).decode()}'"
     fault = f"Value {shown} at '{where}' failed to satisfy constraint: Member must {constraint}"
-    return _rejected(f"1 validation error detected: {fault}")
+    return rejected(f"1 validation error detected: {fault}")
 
 
 def _refused_by_model(message: str) -> ApiError:
-    return _rejected(f"The model returned the following errors: {message}")
+    return rejected(f"The model returned the following errors: {message}")
 
 
 # -- messages and blocks
@@ -148,7 +144,7 @@ def _messages(body: Body) -> Sequence[Any]:
     if not is_array(messages):
         raise _constraint("messages", messages, "be a list" if messages is not None else "not be null")
     if not messages:
-        raise _rejected(_NO_START)
+        raise rejected(_NO_START)
     return messages
 
 
@@ -163,7 +159,7 @@ def _checked_message(place: int, message: object) -> tuple[str, _Blocks]:
     if not is_array(content):
         raise _constraint(f"{where}.content", content, "be a list" if content is not None else "not be null")
     if not content:
-        raise _rejected(_NO_CONTENT.format(where))
+        raise rejected(_NO_CONTENT.format(where))
     for number, block in enumerate(content):
         _check_block(f"{where}.content.{number}", block)
     return role, list(content)
@@ -173,18 +169,18 @@ def _check_block(where: str, block: object) -> None:
     if not is_object(block) or len(block) != 1:
         raise _constraint(where, block, "be a union with exactly one member")
     if "text" in block and not str(block["text"] or "").strip():
-        raise _rejected(_BLANK.format(where))
+        raise rejected(_BLANK.format(where))
     call, result = mapping(block, "toolUse"), mapping(block, "toolResult")
     if "toolUse" in block:
         _check_words(f"{where}.toolUse", call, ("toolUseId", "name"))
         if not is_object(call.get("input")):
-            raise _rejected(_NO_INPUT.format(where))
+            raise rejected(_NO_INPUT.format(where))
     if "toolResult" in block:
         _check_words(f"{where}.toolResult", result, ("toolUseId",))
         if not is_array(result.get("content")):
             raise _constraint(f"{where}.toolResult.content", result.get("content"), "be a list")
         if result.get("status") == "error" and not result["content"]:
-            raise _rejected(_NO_OUTPUT.format(where))
+            raise rejected(_NO_OUTPUT.format(where))
     for content in (block, *mappings(result, "content")):
         _check_media(where, content)
 
@@ -196,7 +192,7 @@ def _check_media(where: str, content: Fields) -> None:
         if form not in _MEDIA[kind] and (kind, form) != ("document", None):
             raise _constraint(f"{where}.{kind}.format", form, f"satisfy enum value set: [{', '.join(_MEDIA[kind])}]")
         if kind == "document" and not _DOCUMENT_NAME.fullmatch(name if isinstance(name, str) else ""):
-            raise _rejected(_BAD_NAME)
+            raise rejected(_BAD_NAME)
 
 
 def _check_json(messages: Sequence[tuple[str, _Blocks]]) -> None:
@@ -205,28 +201,28 @@ def _check_json(messages: Sequence[tuple[str, _Blocks]]) -> None:
             for number, content in enumerate(mappings(mapping(block, "toolResult"), "content")):
                 if "json" in content and not is_object(content["json"]):
                     where = f"messages.{place}.content.{index}.toolResult.content.{number}"
-                    raise _rejected(_NO_JSON.format(where))
+                    raise rejected(_NO_JSON.format(where))
 
 
 def _check_documents(messages: list[_Blocks]) -> None:
     for kinds in [{kind for block in blocks for kind in block} for blocks in messages]:
         if "document" in kinds and "text" not in kinds:
-            raise _rejected(_NO_TEXT)
+            raise rejected(_NO_TEXT)
     blocks = [block for message in messages for block in message]
     contents = [*blocks, *[each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")]]
     names = [mapping(content, "document").get("name") for content in contents if "document" in content]
     if any(name in names[:place] for place, name in enumerate(names)):
-        raise _rejected(_ONE_NAME)
+        raise rejected(_ONE_NAME)
 
 
 def _check_images(blocks: _Blocks) -> None:
     if any("image" in each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")):
-        raise _rejected(_NO_IMAGE)
+        raise rejected(_NO_IMAGE)
 
 
 def _check_no_status(blocks: _Blocks) -> None:
     if any(mapping(block, "toolResult").get("status") is not None for block in blocks):
-        raise _rejected(_NO_STATUS)
+        raise rejected(_NO_STATUS)
 
 
 def _check_sources(messages: list[_Blocks]) -> None:
@@ -243,7 +239,7 @@ def _check_kinds(messages: list[_Blocks]) -> None:
     for place, kinds in enumerate([{kind for block in blocks for kind in block} for blocks in messages]):
         for kind, name in (("toolUse", "use"), ("toolResult", "result")):
             if kind in kinds and not kinds.isdisjoint(_CONVERSATION):
-                raise _rejected(_MIXED.format(place, name))
+                raise rejected(_MIXED.format(place, name))
 
 
 def _check_words(where: str, fields: Fields, names: Sequence[str]) -> None:
@@ -260,9 +256,9 @@ def _check_words(where: str, fields: Fields, names: Sequence[str]) -> None:
 def _check_roles(roles: Sequence[str]) -> None:
     roles = [role for role in roles if role != "system"]
     if roles[:1] != ["user"]:
-        raise _rejected(_NO_START)
+        raise rejected(_NO_START)
     if any(role == following for role, following in pairwise(roles)):
-        raise _rejected(_NO_ALTERNATION)
+        raise rejected(_NO_ALTERNATION)
 
 
 # -- other fields
@@ -275,7 +271,7 @@ def _check_fields(body: Body, blocks: _Blocks) -> None:
     config = body.get("toolConfig")
     if config is None:
         if any("toolUse" in block or "toolResult" in block for block in blocks):
-            raise _rejected(_NO_TOOLS)
+            raise rejected(_NO_TOOLS)
         return
     tools = mappings(mapping(body, "toolConfig"), "tools")
     if not tools:
@@ -287,7 +283,7 @@ def _check_fields(body: Body, blocks: _Blocks) -> None:
         spec, where = mapping(tool, "toolSpec"), f"toolConfig.tools.{place}.toolSpec"
         _check_words(where, spec, ("name",))
         if not is_object(mapping(spec, "inputSchema").get("json")):
-            raise _rejected(f"The value at {where}.inputSchema.json is invalid. Provide a json object and try again.")
+            raise rejected(f"The value at {where}.inputSchema.json is invalid. Provide a json object and try again.")
         if spec["name"] in names:
             raise _refused_by_model("tools: Tool names must be unique.")
         names.add(spec["name"])
@@ -310,7 +306,7 @@ def _check_calls(messages: Sequence[tuple[str, _Blocks]]) -> None:
             given = _distinct(f"{where}.content", "toolResult", [result["toolUseId"] for result in results])
             _check_answered(where, waiting, given)
             if len(given) > len(waiting):
-                raise _rejected(_NO_CALL.format(where))
+                raise rejected(_NO_CALL.format(where))
             waiting = []
     _check_answered(f"messages.{len(messages)}", waiting, ())
 
@@ -318,13 +314,13 @@ def _check_calls(messages: Sequence[tuple[str, _Blocks]]) -> None:
 def _check_answered(where: str, calls: Sequence[str], results: Sequence[str]) -> None:
     missing = [call_id for call_id in calls if call_id not in results]
     if missing:
-        raise _rejected(_NO_RESULT.format(where, ", ".join(missing)))
+        raise rejected(_NO_RESULT.format(where, ", ".join(missing)))
 
 
 def _distinct(where: str, kind: str, ids: list[str]) -> list[str]:
     twice = [call_id for place, call_id in enumerate(ids) if call_id in ids[:place]]
     if twice:
-        raise _rejected(f"The {kind} blocks at {where} contain duplicate Ids: {', '.join(twice)}")
+        raise rejected(f"The {kind} blocks at {where} contain duplicate Ids: {', '.join(twice)}")
     return ids
 
 

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureLedger
 from assistant_events.adapters.gemini_interactions.vocabulary import runs_in_background
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mappings, string
-from assistant_events.mock.requests import ApiError
+from assistant_events.mock.requests import rejected
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError
 from assistant_events.values.json_values import json_type
@@ -101,43 +101,39 @@ def check_create(body: Body, generation: Generation, known: Known) -> None:
             known.ledger.check(body.get("input"))
         except SignatureError as error:
             # The words of the service (googleapis/js-genai#1735), followed by the reason.
-            raise _rejected(f"Request contains an invalid argument: {error}") from None
-
-
-def _rejected(message: str) -> ApiError:
-    return ApiError(400, message)
+            raise rejected(f"Request contains an invalid argument: {error}") from None
 
 
 def _check_types(body: Body) -> None:
     for name, (kind, expected) in _TYPES.items():
         value = body.get(name)
         if value is not None and not isinstance(value, kind):
-            raise _rejected(f"{name}: expected {expected}, got {json_type(value)}")
+            raise rejected(f"{name}: expected {expected}, got {json_type(value)}")
     stream = body.get("stream")
     if stream is not None and not isinstance(stream, bool) and str(stream).lower() not in ("true", "false"):
-        raise _rejected(f"stream: expected true or false, got {json_type(stream)}")
+        raise rejected(f"stream: expected true or false, got {json_type(stream)}")
 
 
 def _check_run(body: Body) -> None:
     given = [name for name in ("model", "agent") if body.get(name)]
     if len(given) != 1:
-        raise _rejected(f"exactly one of model and agent is required, got {'both' if given else 'neither'}")
+        raise rejected(f"exactly one of model and agent is required, got {'both' if given else 'neither'}")
     if body.get("background") is True and not is_stored(body):
-        raise _rejected("store=true is required for background interactions")
+        raise rejected("store=true is required for background interactions")
 
 
 def _check_agent(body: Body) -> None:
     agent = body.get("agent")
     if is_bound_to_connection(agent) and body.get("background") is True:
-        raise _rejected(f"agent {agent!r} does not run in the background")
+        raise rejected(f"agent {agent!r} does not run in the background")
     if not isinstance(agent, str) or not agent.startswith("deep-research"):
         return
     if body.get("background") is not True:
-        raise _rejected(f"agent {agent!r} requires background=true")
+        raise rejected(f"agent {agent!r} requires background=true")
     has_functions = any(tool.get("type") == "function" for tool in mappings(body, "tools"))
     for name in ("system_instruction", "response_format", "functions"):
         if has_functions if name == "functions" else body.get(name):
-            raise _rejected(f"agent {agent!r} takes no {name}")
+            raise rejected(f"agent {agent!r} takes no {name}")
 
 
 def _check_tools(body: Body) -> None:
@@ -145,12 +141,12 @@ def _check_tools(body: Body) -> None:
     functions = [tool for tool in tools if tool.get("type") == "function"]
     for tool in functions:
         if _has_empty_required(tool.get("parameters")):
-            raise _rejected(
+            raise rejected(
                 f"tools: the schema of function {tool.get('name')!r} has an empty list as required; leave it out"
             )
     config = body.get("generation_config")
     if is_object(config) and config.get("tool_choice") is not None and not functions:
-        raise _rejected("Function calling config is set without function_declarations.")
+        raise rejected("Function calling config is set without function_declarations.")
 
 
 def _check_continuation(body: Body, known: Known) -> None:
@@ -158,34 +154,34 @@ def _check_continuation(body: Body, known: Known) -> None:
     if not token or not is_stored(body):
         return
     if not body.get("previous_interaction_id"):
-        raise _rejected("continuation_token: previous_interaction_id is required while the interaction is stored")
+        raise rejected("continuation_token: previous_interaction_id is required while the interaction is stored")
     if known.token != token:
-        raise _rejected("continuation_token: it was not issued by the previous interaction")
+        raise rejected("continuation_token: it was not issued by the previous interaction")
 
 
 def _check_input(body: Body, generation: Generation) -> None:
     given = body.get("input")
     if given is None:
         if not body.get("continuation_token"):
-            raise _rejected("input is required unless there is a continuation_token")
+            raise rejected("input is required unless there is a continuation_token")
         return
     if not (isinstance(given, str) or is_object(given) or is_array(given)):
-        raise _rejected(f"input: expected a string, an object or an array, got {json_type(given)}")
+        raise rejected(f"input: expected a string, an object or an array, got {json_type(given)}")
     if given == []:
-        raise _rejected("input: expected at least one item, got none")
+        raise rejected("input: expected at least one item, got none")
     for place, item in enumerate(given if is_array(given) else [given] if is_object(given) else ()):
         if not is_object(item):
-            raise _rejected(f"input[{place}]: expected an object, got {json_type(item)}")
+            raise rejected(f"input[{place}]: expected an object, got {json_type(item)}")
         if generation != 1:
             _check_names(f"input[{place}]", item)
 
 
 def _check_names(where: str, item: Fields) -> None:
     if "role" in item:
-        raise _rejected(f"{where}: unknown field 'role'; turns were removed in 2026-06, send steps")
+        raise rejected(f"{where}: unknown field 'role'; turns were removed in 2026-06, send steps")
     name = _NOT_IN.get(string(item, "type") or "")
     if name is not None and name in item:
-        raise _rejected(f"Unknown parameter '{name}' at '{where}'")
+        raise rejected(f"Unknown parameter '{name}' at '{where}'")
 
 
 def _check_results(given: object, call_ids: Collection[str] | None) -> None:
@@ -198,11 +194,11 @@ def _check_results(given: object, call_ids: Collection[str] | None) -> None:
             continue
         name, call_id = item.get("name"), item.get("call_id")
         if not isinstance(name, str) or not name:
-            raise _rejected("Invalid input received: a function_result needs the name of its function.")
+            raise rejected("Invalid input received: a function_result needs the name of its function.")
         if not isinstance(call_id, str) or not call_id:
-            raise _rejected("Invalid input received: a function_result needs the call_id of its call.")
+            raise rejected("Invalid input received: a function_result needs the call_id of its call.")
         if call_ids is not None and call_id not in called:
-            raise _rejected(f"input: no function_call has the id {call_id!r} that a function_result answers")
+            raise rejected(f"input: no function_call has the id {call_id!r} that a function_result answers")
 
 
 def _items(given: object) -> Iterator[Mapping[str, Any]]:
