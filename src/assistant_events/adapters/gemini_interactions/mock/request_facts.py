@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import is_array, is_object
+from assistant_events.adapters.json_fields import is_array, is_object, mappings, string
 from assistant_events.mock import matching
 from assistant_events.mock.matching import Item, RequestFacts, TextRule
 from assistant_events.values import write_json
@@ -44,15 +44,16 @@ def read_request(body: Mapping[str, object], chain: Sequence[Mapping[str, object
 
     *chain* are the bodies of the requests that it continues, oldest first. The answer to each counts as one answer.
     """
+    functions = [tool for tool in mappings(body, "tools") if tool.get("type") == "function"]
     facts = RequestFacts(
         items=tuple(_items(body.get("input"))),
-        model=_text(body.get("model")),
+        model=string(body, "model"),
         system=_content_text(body.get("system_instruction")) or "",
-        tools=frozenset(_declared(body.get("tools"))),
+        tools=frozenset([name for tool in functions if (name := string(tool, "name")) is not None]),
         fields={
-            "agent": _text(body.get("agent")),
-            "previous_interaction_id": _text(body.get("previous_interaction_id")) or "",
-            "continuation_token": _text(body.get("continuation_token")) or "",
+            "agent": string(body, "agent"),
+            "previous_interaction_id": string(body, "previous_interaction_id") or "",
+            "continuation_token": string(body, "continuation_token") or "",
         },
     )
     if not chain:
@@ -123,7 +124,7 @@ def _result(step: Mapping[str, object]) -> Item:
     text = _content_text(result)
     if text is None and result is not None:
         text = write_json(result).decode()
-    return Item("result", text, (_text(step.get("call_id")) or "",))
+    return Item("result", text, (string(step, "call_id") or "",))
 
 
 def _content_text(content: object) -> str | None:
@@ -133,16 +134,6 @@ def _content_text(content: object) -> str | None:
     blocks = content if is_array(content) else [content]
     texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
     return "".join(texts) if texts else None
-
-
-def _declared(tools: object) -> Iterator[str]:
-    for tool in tools if is_array(tools) else ():
-        if is_object(tool) and tool.get("type") == "function" and isinstance(tool.get("name"), str):
-            yield tool["name"]
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def user_inputs(given: object) -> list[dict[str, Any]]:
