@@ -22,7 +22,7 @@ from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing.builders import Call, answer, compaction, error, origin, prompt
 from assistant_events.testing.meanings import CODES, USUAL_CODES, forms_in, has_form
 from assistant_events.testing.round_trips import app_body, encode_twice, prompt_events
-from assistant_events.testing.sample import MESSAGE_ID, Sample, leaves, require, strings
+from assistant_events.testing.sample import MESSAGE_ID, Sample, leaves, no_error, require, strings
 from assistant_events.testing.written import emitted
 
 _KINDS: Final[Mapping[int, frozenset[v.ErrorKind]]] = {
@@ -137,10 +137,8 @@ def check_foreign_streams(dialect: Dialect) -> None:
         if write is None:
             continue
         for message in [each for each in fold(events).messages if isinstance(each, msg.AssistantMessage)]:
-            try:
+            with no_error(f"{where}: emit_resource"):
                 json.dumps(write(message))
-            except Exception as failure:
-                raise AssertionError(f"{where}: emit_resource raised {failure!r}") from failure
 
 
 def _check_written(written: Sample, answers: Sequence[msg.AssistantMessage]) -> None:
@@ -253,10 +251,8 @@ def check_strange_documents(dialect: Dialect) -> None:
         return
     for document in _DOCUMENTS:
         where = f"{dialect.name}: decode_resource({document!r})"
-        try:
+        with no_error(where):
             events = read(document, MESSAGE_ID)
-        except Exception as failure:
-            raise AssertionError(f"{where} raised {failure!r}") from failure
         _check_legal(events, where)
         require(bool(events), f"{where} returns no events")
     for document in map(json.loads, _SENTENCES[:-1] if dialect.emit_resource is not None else ()):  # has documents
@@ -282,10 +278,8 @@ def check_http_error(dialect: Dialect) -> None:
     for status in (200, 400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529, 599):
         for body in bodies:
             where = f"{dialect.name}: http_error({status}, {{}}, {body!r})"
-            try:
+            with no_error(where):
                 found = read(status, {}, body)
-            except Exception as failure:
-                raise AssertionError(f"{where} raised {failure!r}") from failure
             require(isinstance(found, v.ErrorInfo), f"{where} is {type(found).__name__}, expected an ErrorInfo")
             require(bool(found.message), f"{where} has no message")
             expected = _KINDS.get(status)
@@ -336,10 +330,8 @@ def _check_waits(dialect: Dialect) -> None:
     read = dialect.http_error
     for status, headers in ((status, headers) for status in _PASSING for headers in _WAITS):
         where = f'{dialect.name}: http_error({status}, {json.dumps(headers)}, b"")'
-        try:
+        with no_error(where):
             found = read(status, headers, b"")
-        except Exception as failure:
-            raise AssertionError(f"{where} raised {failure!r}") from failure
         expected = 7 if headers in _WAITS[:2] else found.retry_after_s
         require(found.retry_after_s == expected, f"{where} may be retried after {found.retry_after_s} s, expected 7 s")
         require(found.retryable is True, f"{where} has retryable={found.retryable}, expected True")

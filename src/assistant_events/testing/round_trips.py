@@ -26,6 +26,7 @@ from assistant_events.testing.sample import (
     Sample,
     leaves,
     named,
+    no_error,
     opaque_strings,
     parts_of,
     require,
@@ -170,11 +171,9 @@ def encode_twice(
     """Return a request, after the same conversation has made it twice without a change of what was given."""
     transcript, given = fold(events), deepcopy(body)
     name = f"{sample.name}{where}"
-    try:
+    with no_error(f"{name}: the encoder"):
         found = encode(transcript, body, mode=mode, provider=provider, strip=strip)
         again = encode(transcript, body, mode=mode, provider=provider, strip=strip)
-    except Exception as failure:
-        raise AssertionError(f"{name}: the encoder raised {failure!r}") from failure
     require(found == again, f"{name}: the same conversation makes another request the second time")
     require(body == given and transcript == fold(events), f"{name}: the encoder changes what it is given")
     try:

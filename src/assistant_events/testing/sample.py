@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import pairwise
 from random import Random
@@ -220,6 +221,15 @@ def require(holds: bool, sentence: str) -> None:
     """Raise an `AssertionError` with *sentence* unless *holds*."""
     if not holds:
         raise AssertionError(sentence)
+
+
+@contextmanager
+def no_error(actor: str) -> Generator[None]:
+    """Raise an `AssertionError` that *actor* raised, whatever a block raises."""
+    try:
+        yield
+    except Exception as failure:
+        raise AssertionError(f"{actor} raised {failure!r}") from failure
 
 
 def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:

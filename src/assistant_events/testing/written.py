@@ -15,7 +15,17 @@ from assistant_events.converters import dumps
 from assistant_events.events import Event, StepStarted
 from assistant_events.reducer import fold
 from assistant_events.testing.order import has_order, sequence
-from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, named, opaque_strings, parts_of, require, strings
+from assistant_events.testing.sample import (
+    CUT,
+    MESSAGE_ID,
+    Sample,
+    named,
+    no_error,
+    opaque_strings,
+    parts_of,
+    require,
+    strings,
+)
 
 _OPAQUE: Final = 16
 """Length from which on a string of state is looked for in a document."""
@@ -58,13 +68,11 @@ def written_again(sample: Sample, emitter: EmitterBase) -> Sample:
 
 def emitted(emitter: EmitterBase, events: Iterable[Event], name: str) -> bytes:
     """Return the stream of *events*."""
-    try:
+    with no_error(f"{name}: the emitter"):
         frames: list[Frame] = []
         for event in events:
             frames += emitter.emit(event)
         return b"".join(map(emitter.to_bytes, [*frames, *emitter.close()]))
-    except Exception as failure:
-        raise AssertionError(f"{name}: the emitter raised {failure!r}") from failure
 
 
 # -- documents and errors
@@ -76,10 +84,8 @@ def check_resource(sample: Sample) -> None:
     answers = sample.answers
     if read is None or write is None or not _is_one_answer(sample):
         return
-    try:
+    with no_error(f"{sample.name}: writing and reading the document"):
         events = read(write(answers[0]), MESSAGE_ID, request=sample.request)
-    except Exception as failure:
-        raise AssertionError(f"{sample.name}: writing and reading the document raised {failure!r}") from failure
     message = fold(events).last
     assert isinstance(message, msg.AssistantMessage)
     _check_same(answers[0], message, f"{sample.name}: read from its document")
@@ -114,13 +120,9 @@ def check_failed_resource(sample: Sample) -> None:
     cut = fold(sample.decode([sample.body[: len(sample.body) // 2]], error=CUT)).last
     if read is None or write is None or not isinstance(cut, msg.AssistantMessage) or cut.error is None:
         return
-    try:
+    with no_error(f"{sample.name}: writing and reading the document of an answer that was cut"):
         document = write(cut)
         events = read(document, MESSAGE_ID, request=sample.request)
-    except Exception as failure:
-        raise AssertionError(
-            f"{sample.name}: writing and reading the document of an answer that was cut raised {failure!r}"
-        ) from failure
     found = fold(events).last
     assert isinstance(found, msg.AssistantMessage)
     require(
