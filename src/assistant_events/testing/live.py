@@ -22,7 +22,7 @@ from assistant_events.reducer import Builder, fold
 from assistant_events.stores import MemoryStore
 from assistant_events.testing.builders import Call, answer, durable, origin, prompt
 from assistant_events.testing.sample import require
-from assistant_events.testing.store_expectations import same
+from assistant_events.testing.store_expectations import of_promise, same
 from assistant_events.testing.virtual_loop import run
 
 MakeLive: TypeAlias = Callable[[MemoryStore], AbstractAsyncContextManager[Live]]
@@ -46,12 +46,8 @@ def check_live(make_live: MakeLive) -> None:
     """
     for promise, tries in _PROMISES.items():
         for attempt in tries:
-            try:
+            with of_promise(promise):
                 run(_attempt(make_live, attempt))
-            except AssertionError as error:
-                raise AssertionError(f"{promise}: {error}") from error
-            except Exception as error:
-                raise AssertionError(f"{promise}: unexpected {type(error).__name__}: {error}") from error
 
 
 @final

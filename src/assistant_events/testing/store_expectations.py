@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from threading import Thread
 from typing import Final
 
@@ -11,6 +12,17 @@ from assistant_events.testing.sample import require
 
 SECONDS: Final = 30.0
 """Limit for calls that must not block."""
+
+
+@contextmanager
+def of_promise(promise: str) -> Generator[None]:
+    """Prefix failures with the promise."""
+    try:
+        yield
+    except AssertionError as error:
+        raise AssertionError(f"{promise}: {error}") from error
+    except Exception as error:
+        raise AssertionError(f"{promise}: unexpected {type(error).__name__}: {error!s:.300}") from error
 
 
 def same(expected: object, got: object, what: str) -> None:

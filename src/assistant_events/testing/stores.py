@@ -7,8 +7,8 @@ Not covered, because the methods do not show it: a killed process, the size of f
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Barrier
@@ -24,7 +24,7 @@ from assistant_events.stores.contract import Store
 from assistant_events.testing import store_checkpoints as checkpoints
 from assistant_events.testing import store_claims as claims
 from assistant_events.testing.sample import require
-from assistant_events.testing.store_expectations import at_once, events_of, refuse, same, texts
+from assistant_events.testing.store_expectations import at_once, events_of, of_promise, refuse, same, texts
 from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, called, started, with_media
 
 _Store = TypeVar("_Store", bound=Store)
@@ -57,26 +57,15 @@ def check_store(
     """
     for promise, tries in _PROMISES.items():
         for attempt in tries:
-            with _named(promise), make_store() as store:
+            with of_promise(promise), make_store() as store:
                 attempt(store)
     if again is not None:
         for of_two in _OF_TWO:
-            with _named("stores on one storage are one"), make_store() as store, again(store) as second:
+            with of_promise("stores on one storage are one"), make_store() as store, again(store) as second:
                 of_two(store, second)
     if damage is not None:
-        with _named("13, unfinished work is indexed"), make_store() as store:
+        with of_promise("13, unfinished work is indexed"), make_store() as store:
             claims.a_damaged_session_is_left_out(store, partial(damage, store))
-
-
-@contextmanager
-def _named(promise: str) -> Generator[None]:
-    """Prefix failures with the promise."""
-    try:
-        yield
-    except AssertionError as error:
-        raise AssertionError(f"{promise}: {error}") from error
-    except Exception as error:
-        raise AssertionError(f"{promise}: unexpected {type(error).__name__}: {error!s:.300}") from error
 
 
 # 1 to 5: appending
