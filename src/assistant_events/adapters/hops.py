@@ -50,15 +50,13 @@ class Hops:
 def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
     if prior is None:
         return {}
-    if not isinstance(prior, (AssistantMessage, Transcript, Iterable)):
-        raise TypeError(f"prior: expected an AssistantMessage, several or a Transcript, got {type(prior).__name__}")
-    messages: list[AssistantMessage]
     if isinstance(prior, AssistantMessage):
-        messages = [prior]
+        prior = [prior]
     elif isinstance(prior, Transcript):
-        messages = [message for message in prior.messages if isinstance(message, AssistantMessage)]
-    else:
-        messages = list(prior)
+        prior = [message for message in prior.messages if isinstance(message, AssistantMessage)]
+    elif not isinstance(prior, Iterable):
+        raise TypeError(f"prior: expected an AssistantMessage, several or a Transcript, got {type(prior).__name__}")
+    messages = list(prior)
     for message in messages:
         if not isinstance(message, AssistantMessage):
             raise TypeError(f"prior: expected an AssistantMessage, got {type(message).__name__}")
