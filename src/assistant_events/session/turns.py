@@ -252,20 +252,19 @@ class Turns:
         last, is_due = transcript.last, self._retry is not None and session_id in self._tasks
         if not is_due or transcript.awaits is not Awaits.USER or not isinstance(last, AssistantMessage):
             return False
-        if last.error is None or last.error.kind not in CUT_KINDS or (last.parts and self._retry != "cut"):
-            return False
-        if last.acted:
+        was_cut = last.error is not None and last.error.kind in CUT_KINDS
+        if not was_cut or last.acted or (last.parts and self._retry != "cut"):
             return False
         if not transcript.rewound:
             return True
-        tries = 0
+        was_asked_again = False
         try:
             async for record in self.store.read(session_id, limit=transcript.seq):
-                tries = 0 if isinstance(record.event, PromptSubmitted) else tries
-                tries += isinstance(record.event, HistoryRewound)
+                if isinstance(record.event, (PromptSubmitted, HistoryRewound)):
+                    was_asked_again = isinstance(record.event, HistoryRewound)
         except PrunedError:
             return False
-        return tries == 0
+        return not was_asked_again
 
     async def __aenter__(self) -> Self:
         self._looking = asyncio.create_task(self._look())
