@@ -134,7 +134,7 @@ def check_citations(sample: Sample) -> None:
     _check_made_up(sample)
     found = [each for part in parts_of(sample.transcript).values() for each in getattr(part, "citations", ())]
     for title in {each.title for each in found if each.title}:
-        _check_made_up(sample.rewritten([(name, replaced(payload, title, None)) for name, payload in sample.payloads]))
+        _check_made_up(sample.rewritten(sample.replacing(title, None)))
     for place, part in parts_of(sample.transcript).items():
         if not isinstance(part, TextPart):
             continue

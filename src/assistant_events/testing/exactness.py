@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from assistant_events import messages as msg
 from assistant_events.adapters.json_fields import Fields
@@ -207,7 +207,7 @@ def check_objects(sample: Sample) -> None:
     for message in sample.answers:
         for call in message.tool_calls:
             given = None if call.provider_executed or not call.input else thaw(call.input)
-            frames = [(name, _with_object(payload, given)) for name, payload in sample.payloads]
+            frames = sample.replacing(given, _OBJECT)
             if given is not None and not call.raw_input:
                 _check_given(sample, message, call, given)
             if given is None or frames == sample.payloads:
@@ -234,7 +234,7 @@ def _check_given(sample: Sample, message: msg.AssistantMessage, call: msg.ToolPa
     came = "\x00".join([text for frame in sample.frames for text in strings(frame.document)])
     lost = [text for text in strings(given) if text not in came and json.dumps(text)[1:-1] not in came]
     require(not lost, f"{sample.name}: call {call.call_id!r} has {lost[:1]} in its input, which no frame has")
-    frames = [(name, _with_object(payload, given, {})) for name, payload in sample.payloads]
+    frames = sample.replacing(given, {})
     inputs = [each.input for answer in sample.rewritten(frames).answers for each in answer.tool_calls]
     expected: list[object] = [{} if each.input == call.input else each.input for each in message.tool_calls]
     require(
@@ -254,12 +254,12 @@ def check_outputs(sample: Sample) -> None:
     found = [each for message in sample.answers for each in message.tool_calls if each.provider_executed]
     _check_written_results(sample, found)
     for text in {text for call in found for text in texts_of_output(call) if not _WORD.fullmatch(text)}:
-        frames = [(name, replaced(payload, text, _LONG)) for name, payload in sample.payloads]
+        frames = sample.replacing(text, _LONG)
         changed = sample.rewritten(frames)
         calls = [each for message in changed.answers for each in message.tool_calls]
         if frames == sample.payloads or len(calls) != sum([len(message.tool_calls) for message in sample.answers]):
             continue  # a piece of the text was something else, too
-        emptied = sample.rewritten((name, replaced(payload, text, "")) for name, payload in sample.payloads)
+        emptied = sample.rewritten(sample.replacing(text, ""))
         check_resource(emptied)
         unanswered = [each.name for message in emptied.answers for each in message.tool_calls if _has_no_result(each)]
         require(
@@ -287,7 +287,7 @@ def _check_written_results(sample: Sample, calls: Sequence[msg.ToolPart]) -> Non
         for content in call.output:
             given = thaw(content.value) if isinstance(content, JsonContent) else None
             for other in ({}, _OBJECT) if given and next(objects(given), ((), None))[1] == given else ():
-                frames = [(name, _with_object(payload, given, other)) for name, payload in sample.payloads]
+                frames = sample.replacing(given, other)
                 changed = sample.rewritten(frames)
                 outputs = [each.output for answer in changed.answers for each in answer.tool_calls]
                 require(
@@ -302,7 +302,7 @@ def check_names(sample: Sample) -> None:
         for at, call in enumerate(message.tool_calls):
             changes = {} if call.provider_executed else {call.name: _NAME, _id_of(call): _IDENT}
             for given, other in changes.items():
-                frames = [(name, replaced(payload, given, other)) for name, payload in sample.payloads]
+                frames = sample.replacing(given, other)
                 answers = [each for each in sample.rewritten(frames).answers if each.id == message.id]
                 calls = [each for one in answers for each in one.tool_calls]
                 if frames == sample.payloads or len(calls) != len(message.tool_calls):
@@ -427,17 +427,6 @@ def check_payload_lines(sample: Sample) -> None:
 def _counts(message: msg.AssistantMessage) -> dict[str, object]:
     usage = message.usage
     return {} if usage is None else {name: getattr(usage, name) for name in COUNTS}
-
-
-def _with_object(value: Any, given: object, other: object = _OBJECT) -> Any:
-    """Return JSON with *other* in place of an object with this content."""
-    # Any: plain JSON.
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return other if fields == given else {key: _with_object(item, given, other) for key, item in fields.items()}
-    if isinstance(value, list):
-        return [_with_object(item, given, other) for item in cast("list[object]", value)]
-    return value
 
 
 def _with_text(sample: Sample, at: int, text: str, word: str | None) -> Sample:

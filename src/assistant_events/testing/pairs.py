@@ -19,7 +19,6 @@ from assistant_events.testing.sample import (
     objects,
     opaque_strings,
     parts_of,
-    replaced,
     require,
     strings,
 )
@@ -86,7 +85,7 @@ def check_same_ids(sample: Sample) -> None:
     for message in sample.answers:
         calls = [call for call in message.tool_calls if not call.provider_executed]
         first, *others = [str(call.state.get("id", call.call_id)) for call in calls] or [""]
-        frames = [(name, replaced(payload, (*others, "")[0], first)) for name, payload in sample.payloads]
+        frames = sample.replacing((*others, "")[0], first)
         numbers = [
             {number_of_item(sample, frame.document) for frame in sample.frames if ident in strings(frame.document)}
             for ident in (first, *others[:1])

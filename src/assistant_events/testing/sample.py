@@ -174,6 +174,11 @@ class Sample:
             frames[at] = name, payload
         return self.rewritten(frames)
 
+    def replacing(self, given: object, other: object) -> list[tuple[str | None, Any]]:
+        """Return the payloads with *other* in place of each value that is *given*."""
+        # Any: plain JSON.
+        return [(name, replaced(payload, given, other)) for name, payload in self.payloads]
+
     def rewritten(self, frames: Iterable[tuple[str | None, Any]], name: str = "") -> Sample:
         """Return a stream of other frames, called *name* or as this one."""
         return Sample(self.dialect, name or self.name, self.written(frames), request=self.request)
@@ -267,14 +272,16 @@ def strings(value: object) -> list[str]:
     return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
 
 
-def replaced(value: Any, text: str | None, other: str | None) -> Any:
-    """Return JSON with *other* in place of each string that is *text*."""
+def replaced(value: Any, given: object, other: object) -> Any:
+    """Return JSON with *other* in place of each value that is *given*."""
     # Any: plain JSON.
+    if value == given:
+        return other
     if isinstance(value, dict):
-        return {key: replaced(item, text, other) for key, item in cast("dict[str, Any]", value).items()}
+        return {key: replaced(item, given, other) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [replaced(item, text, other) for item in cast("list[object]", value)]
-    return other if value == text else value
+        return [replaced(item, given, other) for item in cast("list[object]", value)]
+    return value
 
 
 def opaque_strings(part: Any, shortest: int) -> Iterator[tuple[str, str]]:

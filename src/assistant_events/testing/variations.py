@@ -140,7 +140,7 @@ def check_words(sample: Sample) -> None:
         word = message.raw_finish_reason
         if word is None or any(word in text and word != text for text in _words(sample)):
             continue  # it is in another word too, such as the type of the frame
-        frames = [(name, replaced(payload, word, _TOMORROW)) for name, payload in sample.payloads]
+        frames = sample.replacing(word, _TOMORROW)
         answers = sample.rewritten(frames).answers
         found = answers[at] if at < len(answers) else None
         require(
@@ -163,7 +163,7 @@ def check_words(sample: Sample) -> None:
             check_resource(sample.rewritten(frames))
         _check_stops(sample, at, word)
         for usual in _ENDS if message.finish_reason is FinishReason.STOP else ():
-            frames = [(name, replaced(payload, word, usual)) for name, payload in sample.payloads]
+            frames = sample.replacing(word, usual)
             for each in sample.rewritten(frames).answers[at : at + 1]:
                 require(
                     each.error is not None or each.raw_finish_reason != usual or may_end(usual, each.finish_reason),
@@ -178,7 +178,7 @@ def _check_stops(sample: Sample, at: int, word: str) -> None:
     is_reason = any(key.lower().endswith("reason") for each in ends for key, leaf in each.items() if leaf == word)
     is_reason = is_reason and not any(leaf is True for each in ends for leaf in each.values())  # a flag is an end, too
     for usual in (*_STOPS, None)[: len(_STOPS) + is_reason]:
-        frames = [(name, replaced(payload, word, usual)) for name, payload in sample.payloads]
+        frames = sample.replacing(word, usual)
         for each in sample.rewritten(frames).answers[at : at + 1]:
             waits = any(not call.provider_executed and not call.settled for call in each.tool_calls)
             require(
@@ -242,7 +242,7 @@ def check_codes(sample: Sample) -> None:
         code = None if message.error is None else message.error.code
         if message.error is None or message.error.status or not _has_code(sample, message.error):
             continue  # known by its status, or a word for an end
-        frames = [(name, replaced(payload, code, _TOMORROW)) for name, payload in sample.payloads]
+        frames = sample.replacing(code, _TOMORROW)
         for each in sample.rewritten(frames).answers if code and frames != sample.payloads else ():
             error = each.error
             require(
@@ -250,7 +250,7 @@ def check_codes(sample: Sample) -> None:
                 f"{sample.name}: the error with the unknown code {_TOMORROW!r}, in place of {code!r}, can be retried",
             )
         for usual in USUAL_CODES:
-            frames = [(name, replaced(payload, code, usual)) for name, payload in sample.payloads]
+            frames = sample.replacing(code, usual)
             for each in sample.rewritten(frames).answers:
                 if each.error is not None and each.error.code == usual and each.error.kind != ErrorKind.PROVIDER:
                     check_error(sample, each.error)
