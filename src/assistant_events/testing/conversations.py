@@ -114,7 +114,7 @@ def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -
         if where == "the document" and dialect.emitter is not None:
             written = Sample(dialect, sample.name, emitted(dialect.emitter(), events, sample.name), request=request)
             kinds = [part.type for each in written.answers for part in each.parts]
-            inputs = [call.input for each in written.answers for call in each.tool_calls]
+            inputs = [call.input for call in written.calls]
             require(kinds == ["text", "tool", "text"], f"{sample.name}: its stream is read as {kinds}")
             require(inputs == [_GIVEN], f"{sample.name}: in its stream the call has the input {inputs}")
 

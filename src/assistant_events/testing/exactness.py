@@ -25,6 +25,7 @@ from assistant_events.testing.sample import (
     Path,
     Place,
     Sample,
+    id_of,
     leaves,
     named,
     objects,
@@ -87,7 +88,7 @@ def check_texts(sample: Sample) -> None:
         require(len(places) <= 1, f"{where} arrives {len(places)} times, in {named(dict.fromkeys(places))}")
         if not places:
             continue
-        is_of_call = any(text in call.raw_input for message in sample.answers for call in message.tool_calls)
+        is_of_call = any(text in call.raw_input for call in sample.calls)
         if not (is_of_call or mixes_items(sample)):
             come = fold(sample.decoder().feed(plain.written(plain.payloads[: at + 1])))
             require(
@@ -187,7 +188,7 @@ def check_inputs(sample: Sample) -> None:
             if not changes or [*thaw(call.input or {}).values()] == [call.raw_input]:
                 continue  # an input of free text has the text under one name
             changed = sample.changed(changes)
-            same = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
+            same = [each for each in changed.calls if each.call_id == call.call_id]
             if len(same) != 1:
                 continue  # a piece of the input was something else, too
             [found], where = same, f"{sample.name}: call {call.call_id!r} with the input {_INPUT!r}"
@@ -214,7 +215,7 @@ def check_objects(sample: Sample) -> None:
                 continue
             pieces = _pieces_of_input(sample, call.raw_input, json.dumps(_OBJECT))  # an end may repeat them
             changed = sample.rewritten(frames).changed(pieces)
-            same = [each for answer in changed.answers for each in answer.tool_calls if each.call_id == call.call_id]
+            same = [each for each in changed.calls if each.call_id == call.call_id]
             where = f"{sample.name}: call {call.call_id!r} with the input {_OBJECT}"
             found = [thaw(each.input) for each in same]
             require(json.dumps(found) == json.dumps([_OBJECT]), f"{where} is read as {found}")
@@ -235,7 +236,7 @@ def _check_given(sample: Sample, message: msg.AssistantMessage, call: msg.ToolPa
     lost = [text for text in strings(given) if text not in came and json.dumps(text)[1:-1] not in came]
     require(not lost, f"{sample.name}: call {call.call_id!r} has {lost[:1]} in its input, which no frame has")
     frames = sample.replacing(given, {})
-    inputs = [each.input for answer in sample.rewritten(frames).answers for each in answer.tool_calls]
+    inputs = [each.input for each in sample.rewritten(frames).calls]
     expected: list[object] = [{} if each.input == call.input else each.input for each in message.tool_calls]
     require(
         frames == sample.payloads or len(sample.answers) > 1 or inputs == expected,
@@ -251,17 +252,17 @@ def _check_keys(document: object, given: Mapping[str, object], where: str) -> No
 
 def check_outputs(sample: Sample) -> None:
     """Put a long text with blanks and signs into the result of a tool of the provider: it arrives as it is."""
-    found = [each for message in sample.answers for each in message.tool_calls if each.provider_executed]
+    found = [each for each in sample.calls if each.provider_executed]
     _check_written_results(sample, found)
     for text in {text for call in found for text in texts_of_output(call) if not _WORD.fullmatch(text)}:
         frames = sample.replacing(text, _LONG)
         changed = sample.rewritten(frames)
-        calls = [each for message in changed.answers for each in message.tool_calls]
-        if frames == sample.payloads or len(calls) != sum([len(message.tool_calls) for message in sample.answers]):
+        calls = changed.calls
+        if frames == sample.payloads or len(calls) != len(sample.calls):
             continue  # a piece of the text was something else, too
         emptied = sample.rewritten(sample.replacing(text, ""))
         check_resource(emptied)
-        unanswered = [each.name for message in emptied.answers for each in message.tool_calls if _has_no_result(each)]
+        unanswered = [each.name for each in emptied.calls if _has_no_result(each)]
         require(
             not unanswered or any(map(_has_no_result, found)),
             f"{sample.name}: with an empty text in place of {text!r:.60} the calls {unanswered} have no result",
@@ -289,7 +290,7 @@ def _check_written_results(sample: Sample, calls: Sequence[msg.ToolPart]) -> Non
             for other in ({}, _OBJECT) if given and next(objects(given), ((), None))[1] == given else ():
                 frames = sample.replacing(given, other)
                 changed = sample.rewritten(frames)
-                outputs = [each.output for answer in changed.answers for each in answer.tool_calls]
+                outputs = [each.output for each in changed.calls]
                 require(
                     frames == sample.payloads or (JsonContent(other),) in outputs or len(call.output) > 1,
                     f"{sample.name}: with the result {other} of call {call.call_id!r} the results are {outputs!r:.200}",
@@ -300,14 +301,14 @@ def check_names(sample: Sample) -> None:
     """Put another name, and another id, in place of those of a call of the app: it has them as they are."""
     for message in sample.answers:
         for at, call in enumerate(message.tool_calls):
-            changes = {} if call.provider_executed else {call.name: _NAME, _id_of(call): _IDENT}
+            changes = {} if call.provider_executed else {call.name: _NAME, id_of(call): _IDENT}
             for given, other in changes.items():
                 frames = sample.replacing(given, other)
                 answers = [each for each in sample.rewritten(frames).answers if each.id == message.id]
                 calls = [each for one in answers for each in one.tool_calls]
                 if frames == sample.payloads or len(calls) != len(message.tool_calls):
                     continue
-                what, found = ("name", calls[at].name) if other == _NAME else ("id", _id_of(calls[at]))
+                what, found = ("name", calls[at].name) if other == _NAME else ("id", id_of(calls[at]))
                 require(
                     found in (given, other),  # the first for a call that is named by its type
                     f"{sample.name}: call {call.call_id!r} with the {what} {other!r} has the {what} {found!r}",
@@ -316,10 +317,6 @@ def check_names(sample: Sample) -> None:
 
 def _has_no_result(call: msg.ToolPart) -> bool:
     return call.error is not None and call.error.kind == ErrorKind.NO_RESULT
-
-
-def _id_of(call: msg.ToolPart) -> str:
-    return str(call.state.get("id", call.call_id))
 
 
 def texts_of_output(call: msg.ToolPart) -> list[str]:
@@ -503,7 +500,7 @@ def _of(sample: Sample, runs: Sequence[_Run]) -> Sample:
 
 
 def _calls(sample: Sample) -> list[tuple[str, str, str]]:
-    calls = [call for message in sample.answers for call in message.tool_calls if not call.provider_executed]
+    calls = [call for call in sample.calls if not call.provider_executed]
     return sorted([(call.call_id, call.name, call.raw_input) for call in calls])
 
 
@@ -550,8 +547,7 @@ def documents_of(sample: Sample) -> Iterator[tuple[str, object]]:
     if encode is not None:
         body = app_body(sample)
         own = Sample(sample.dialect, sample.name, sample.body, request=body)  # an answer of the model that is asked
-        calls = [call for message in own.answers for call in message.tool_calls]
-        results = [call.succeed("x") for call in calls if not call.provider_executed and not call.settled]
+        results = [call.succeed("x") for call in own.calls if not call.provider_executed and not call.settled]
         events = [*prompt_events("u0"), *own.events, *results]
         provider = own.answers[0].origin.provider
         yield "the request", encode_twice(sample, encode, events, body, provider=provider, mode="full").body

@@ -15,7 +15,7 @@ from assistant_events.adapters.items import in_item_order
 from assistant_events.events import Event
 from assistant_events.history import DropReason
 from assistant_events.reducer import fold
-from assistant_events.testing.sample import Sample, parts_of, require, strings
+from assistant_events.testing.sample import Sample, id_of, parts_of, require, strings
 
 _SHORT: Final = 5
 """Shorter texts occur in others by chance."""
@@ -58,7 +58,7 @@ def check_order_of_parts(
         sent = encode(msg.Transcript(messages=(whole,)), body, mode="full", provider=provider)
         dropped = {drop.part for drop in sent.drops}
         plain = [at for at, part in enumerate(whole.parts) if _is_plain(part)]
-        ids = [_id_of(call) for call in whole.tool_calls]
+        ids = [id_of(call) for call in whole.tool_calls]
         have_places = len(ids) == len({*ids})
         for at, behind in pairwise(plain):
             one, other = whole.parts[at], whole.parts[behind]
@@ -125,12 +125,8 @@ def _is_plain(part: msg.Part) -> bool:
     return isinstance(part, (msg.TextPart, msg.ReasoningPart)) and bool(part.text.strip())
 
 
-def _id_of(call: msg.ToolPart) -> object:
-    return call.state.get("id", call.call_id)
-
-
 def _place_of(part: msg.Part, texts: Sequence[str]) -> int | None:
     """Return the number of the first string with the text of a part or the id of a call; `None` for none or several."""
-    named = _id_of(part) if isinstance(part, msg.ToolPart) else getattr(part, "text", "")
+    named = id_of(part) if isinstance(part, msg.ToolPart) else getattr(part, "text", "")
     found = [at for at, text in enumerate(texts) if text == named]
     return found[0] if len(found) == 1 or (found and isinstance(part, msg.ToolPart)) else None

@@ -15,6 +15,7 @@ from assistant_events.testing.round_trips import app_body, check_encoder, ids_in
 from assistant_events.testing.sample import (
     Place,
     Sample,
+    id_of,
     named,
     objects,
     opaque_strings,
@@ -84,7 +85,7 @@ def check_same_ids(sample: Sample) -> None:
     """Give two calls of the app the same id, where their frames have different numbers: both are there, as before."""
     for message in sample.answers:
         calls = [call for call in message.tool_calls if not call.provider_executed]
-        first, *others = [str(call.state.get("id", call.call_id)) for call in calls] or [""]
+        first, *others = [*map(id_of, calls)] or [""]
         frames = sample.replacing((*others, "")[0], first)
         numbers = [
             {number_of_item(sample, frame.document) for frame in sample.frames if ident in strings(frame.document)}
@@ -136,7 +137,7 @@ def check_written_numbers(sample: Sample) -> None:
     """Write the answer with the emitter: frames with the ids of two calls have other numbers, if they have any."""
     make = sample.dialect.emitter
     calls = [call for message in sample.answers[:1] for call in message.tool_calls if not call.provider_executed]
-    idents = {ident: set[int | None]() for call in calls if (ident := str(call.state.get("id", call.call_id)))}
+    idents = {ident: set[int | None]() for call in calls if (ident := id_of(call))}
     if make is None or len(idents) < 2:
         return
     for frame in written_again(sample, make()).frames:
@@ -164,10 +165,10 @@ def check_written_frames(sample: Sample) -> None:
 
 def check_own_results(sample: Sample) -> None:
     """Compare results that the provider brings with the ids beside them: each is that of the call with its id."""
-    calls = [call for message in sample.answers for call in message.tool_calls if call.provider_executed]
+    calls = [call for call in sample.calls if call.provider_executed]
     by_id: dict[str, list[msg.ToolPart]] = {}
     for call in calls:
-        by_id.setdefault(str(call.state.get("id", call.call_id)), []).append(call)
+        by_id.setdefault(id_of(call), []).append(call)
     outputs = {text for call in calls for text in _outputs(call)}
     if len(by_id) < 2 or len(by_id) < len(calls):
         return
@@ -186,9 +187,9 @@ def check_own_results(sample: Sample) -> None:
 
 def check_own_pieces(sample: Sample) -> None:
     """Compare pieces of inputs with the ids beside them: each is in the call with its id."""
-    calls = {str(call.state.get("id", call.call_id)): call for each in sample.answers for call in each.tool_calls}
+    calls = {id_of(call): call for call in sample.calls}
     # The code of one call has the names of those that it makes.
-    known = calls.keys() | {call.name for call in calls.values()}
+    known = calls.keys() | {call.name for call in sample.calls}
     for frame in sample.frames if len(calls) > 1 else ():
         for _, fields in objects(frame.document):
             texts = [text for text in strings(fields) if len(text) >= _SHORT and text not in known]
@@ -225,12 +226,7 @@ def check_served_model(sample: Sample) -> None:
 
 def check_answered(sample: Sample) -> None:
     """Look for results of calls of the provider by their ids: the call has one, and has failed if it shows that."""
-    calls = {
-        str(call.state.get("id", call.call_id)): call
-        for message in sample.answers
-        for call in message.tool_calls
-        if call.provider_executed
-    }
+    calls = {id_of(call): call for call in sample.calls if call.provider_executed}
     results: dict[str, Mapping[str, object]] = {}
     decoder = sample.decoder()
     for frame in sample.frames if calls else ():
@@ -293,7 +289,7 @@ def _findable(tokens: Mapping[Place, Sequence[str]], document: object) -> dict[P
 
 def _texts(part: msg.Part) -> Iterator[str]:
     if isinstance(part, msg.ToolPart):
-        yield str(part.state.get("id", part.call_id))
+        yield id_of(part)
         yield part.raw_input
         yield from strings(thaw(part.input or {}))
     elif isinstance(part, msg.TextPart | msg.ReasoningPart):

@@ -24,6 +24,7 @@ from assistant_events.testing.order import check_order, check_order_of_parts
 from assistant_events.testing.sample import (
     MESSAGE_ID,
     Sample,
+    id_of,
     leaves,
     named,
     no_error,
@@ -232,7 +233,7 @@ def _check_results(
                 assert isinstance(part, msg.ToolPart)
                 _check_named(holders, known[0], part, fold(events), where)
                 _check_known_by_id(holders, known[0], part, fold(events), where)
-                given = str(part.state.get("id", part.call_id))
+                given = id_of(part)
                 require(
                     not given or len(given) > _LONG_ID or given not in came or given in texts,
                     f"{sample.name}: call {part.call_id!r} is in the request without its id {given!r}, as the provider "
@@ -342,7 +343,7 @@ def _innermost(holders: Sequence[tuple[list[str], object]], mark: str) -> Sequen
 
 
 def _names_of(call: msg.ToolPart) -> set[str]:
-    return {call.call_id, call.name, str(call.state.get("id", call.call_id))}
+    return {call.call_id, call.name, id_of(call)}
 
 
 def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) -> None:

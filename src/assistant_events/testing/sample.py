@@ -128,6 +128,11 @@ class Sample:
         """The messages of the transcript."""
         return [message for message in self.transcript.messages if isinstance(message, AssistantMessage)]
 
+    @property
+    def calls(self) -> list[ToolPart]:
+        """The calls of its answers."""
+        return [call for message in self.answers for call in message.tool_calls]
+
     @cached_property
     def frames(self) -> list[SampleFrame]:
         """The frames of the stream."""
@@ -265,6 +270,11 @@ def pieces_of(transcript: Transcript) -> dict[Place, str]:
     """Return the texts of parts, and the inputs of calls, by their places."""
     parts = parts_of(transcript).items()
     return {place: getattr(part, "text", "") or getattr(part, "raw_input", "") for place, part in parts}
+
+
+def id_of(call: ToolPart) -> str:
+    """Return the id that a call has on the wire."""
+    return str(call.state.get("id", call.call_id))
 
 
 def strings(value: object) -> list[str]:

@@ -49,7 +49,7 @@ def check_emitter(sample: Sample) -> None:
         bool(emitter.drops) or read.transcript == sample.transcript,
         f"{read.name}: another message, and no Drop reports it",
     )
-    if all(call.name for message in sample.answers for call in message.tool_calls):
+    if all(call.name for call in sample.calls):
         # What everyone reads of an answer comes back, whatever an emitter reports.
         require(len(sample.answers) == len(read.answers), f"{read.name}: other messages")
         begun = [event.state for event in sample.events if isinstance(event, StepStarted)]
