@@ -28,6 +28,7 @@ from assistant_events.testing.sample import (
     leaves,
     named,
     no_error,
+    objects,
     opaque_strings,
     parts_of,
     require,
@@ -210,7 +211,7 @@ def _check_results(
 ) -> None:
     """Check that each text of each result is in the body once, behind its call and with the id of it."""
     texts = strings(encoded.body)
-    holders = list(_holders(encoded.body))
+    holders = [(ids_in(fields), fields) for _, fields in objects(encoded.body)]
     came = {text for frame in sample.frames for text in strings(frame.document)}
     for message in fold(events).messages:
         for at, part in enumerate(getattr(message, "parts", ())):
@@ -372,18 +373,6 @@ def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) ->
                 not isinstance(given, str) or any(each in texts for each in written),
                 f"{sample.name}: {what} of {named([place])} is not in the request: {given!r:.60}",
             )
-
-
-def _holders(value: object) -> Iterator[tuple[list[str], object]]:
-    """Yield the objects of a body, outer ones first, each with the ids that it has itself."""
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, object]", value)
-        yield ids_in(fields), fields
-        for each in fields.values():
-            yield from _holders(each)
-    elif isinstance(value, (list, tuple)):
-        for each in cast("list[object]", value):
-            yield from _holders(each)
 
 
 def ids_in(fields: Mapping[str, object]) -> list[str]:

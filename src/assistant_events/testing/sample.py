@@ -261,7 +261,7 @@ def objects(value: object, path: Path = ()) -> Iterator[tuple[Path, dict[str, ob
         yield path, fields
         for key, item in fields.items():
             yield from objects(item, (*path, key))
-    elif isinstance(value, list):
+    elif isinstance(value, (list, tuple)):
         for item in cast("list[object]", value):
             yield from objects(item, path)
 
