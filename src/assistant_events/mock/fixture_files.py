@@ -364,10 +364,8 @@ def _repeated_ids(
         for number, answer in enumerate(fixture.answers):
             if answer.id is None:
                 continue
-            label, field = (
-                _label(document, index),
-                "answer.id" if len(fixture.answers) == 1 else f"answers[{number}].id",
-            )
+            label = _label(document, index)
+            field = "answer.id" if len(fixture.answers) == 1 else f"answers[{number}].id"
             first = places.setdefault(answer.id, here := f"{file}: {label}: {field}")
             if first != here:
                 yield FixtureError(file, label, field, f"{answer.id!r} occurs twice, first in {first}")
