@@ -34,10 +34,9 @@ class RecordedMessages(RecordedApi):
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
-        kind = payload.get("type", name)
-        error = mapping(payload, "error") if kind == "error" else {}
-        code = string(error, "type") or "api_error"
-        return FrameFacts(is_end=kind == "message_stop", error=stream_error(error, code))
+        kind, error = payload.get("type", name), mapping(payload, "error")
+        failure = stream_error(error, string(error, "type") or "api_error") if kind == "error" else None
+        return FrameFacts(is_end=kind == "message_stop", error=failure)
 
     @override
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
