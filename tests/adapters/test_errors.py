@@ -239,6 +239,27 @@ def test_when_a_plan_begins_anew():
     assert ("quota", 9568.0, None) == (error.kind, error.retry_after_s, error.retryable)
 
 
+ENDS_OF_PLANS = {
+    "the time of a response and of its end": (1800000042, "Fri, 15 Jan 2027 08:00:00 GMT", 42.0),
+    "an end that has passed": (1799999999, "Fri, 15 Jan 2027 08:00:00 GMT", 0.0),
+    "no time of the response": (1800000042, None, None),
+    "no time of the end": (None, "Fri, 15 Jan 2027 08:00:00 GMT", None),
+    "a number that no clock has": (10**400, "Fri, 15 Jan 2027 08:00:00 GMT", None),
+}
+
+
+@pytest.mark.parametrize(("reset", "date", "expected"), ENDS_OF_PLANS.values(), ids=ENDS_OF_PLANS)
+def test_when_a_plan_of_codex_ends(reset, date, expected):
+    """
+    Codex has the time at which a plan begins anew, in seconds, and no header for it.
+    """
+    fields = {"type": "usage_limit_reached", "message": "The usage limit has been reached", "resets_at": reset}
+    headers = {} if date is None else {"date": date}
+    error = OPENAI_ERRORS.read_http(429, headers, json.dumps({"error": fields}).encode())
+
+    assert ("quota", expected) == (error.kind, error.retry_after_s)
+
+
 def test_retry_info():
     """
     The retry delay is read from a google.rpc.RetryInfo among the details, which are kept.

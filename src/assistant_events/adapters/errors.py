@@ -349,10 +349,15 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def _until_reset_s(error: Fields, headers: Mapping[str, str]) -> float | None:
-    """Return the seconds from the `date` of a response to the end of a limit that OpenRouter has in the body, in ms."""
-    reset = string(mapping(mapping(error, "metadata"), "headers"), "X-RateLimit-Reset") or ""
+    """
+    Return the seconds from the `date` of a response to the end of a limit, which its body has.
+
+    OpenRouter has it in milliseconds, Codex in seconds (openai/codex, `api_bridge.rs`, 2026).
+    """
+    stated = string(mapping(mapping(error, "metadata"), "headers"), "X-RateLimit-Reset")
     try:
-        after = int(reset[:13]) / 1000 - parsedate_to_datetime(headers.get("date", "")).timestamp()
+        end = int(stated[:13]) / 1000 if stated else float(integer(error, "resets_at") or "")
+        after = end - parsedate_to_datetime(headers.get("date", "")).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
     return max(after, 0.0)

@@ -6,7 +6,7 @@ from typing import Final
 
 from assistant_events.adapters.errors import ErrorTable, error_of, error_of_document, error_of_status
 from assistant_events.adapters.json_fields import Fields, integer, mapping, others, string
-from assistant_events.adapters.tables import by_word
+from assistant_events.adapters.tables import by_word, names
 from assistant_events.values import ErrorKind
 
 
@@ -36,15 +36,20 @@ ERRORS: Final = ErrorTable(
             " insufficient_system_resource",
             ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
             " misalignment_policy_violation bio_policy cyber_policy data_inspection_failed",
-            ErrorKind.PROVIDER: "server_error network_error function_call_filter",
+            ErrorKind.PROVIDER: "server_error network_error function_call_filter malformed_function_call",
         }
     ),
     fields=("code", "type"),
-    retryable=frozenset({"server_error", "network_error", "function_call_filter"}),
+    retryable=frozenset({"server_error", "network_error", "function_call_filter", "malformed_function_call"}),
     otherwise="server_error",
     retry_after=_reset_s,
 )
 """The codes of OpenAI's APIs, and those that other servers have added."""
+
+_FAILURES: Final = names(
+    "error network_error insufficient_system_resource abort function_call_filter malformed_function_call"
+)
+"""Reasons to finish of a failed answer: OpenRouter, Z.ai, DeepSeek, vLLM (stopped), and Gemini (a bad call)."""
 
 _SIGNS: Final = frozenset({"error", "error_message", "x_groq", "base_resp", "code", "detail", "errors"})
 _NO_FAULT: Final = (None, 0, "0", 200, "200")
@@ -64,3 +69,17 @@ def chunk_error(chunk: Fields) -> Fields:
         return found
     is_fault = "message" not in chunk or chunk.get("code") not in _NO_FAULT  # of a gateway, without an object
     return error_of_document(chunk) if is_fault else {}
+
+
+def failure_in(choice: Fields) -> Fields:
+    """
+    Return the error of a choice that has ended with a failure; empty for any other.
+
+    OpenRouter has ended answers with "stop" whose server has failed, for the native reason beside it
+    (earendil-works/pi#8511, sunholo-data/ailang#842).
+    """
+    for key in ("native_finish_reason", "finish_reason"):
+        reason = string(choice, key) or ""
+        if (word := reason.partition(":")[0].lower()) in _FAILURES:
+            return {"code": word, "message": reason}
+    return {}

@@ -706,6 +706,18 @@ ERRORS = {
         "function_call_filter: MALFORMED_FUNCTION_CALL",
         "function_call_filter",
     ),
+    "a broken call of Gemini behind OpenRouter": (
+        stream(T("a"), F("error", {"native_finish_reason": "MALFORMED_FUNCTION_CALL"})),
+        ErrorKind.PROVIDER,
+        "MALFORMED_FUNCTION_CALL",
+        "malformed_function_call",
+    ),
+    "a native reason beside another": (
+        stream(T("a"), F("stop", {"native_finish_reason": "network_error"}), DONE),
+        ErrorKind.PROVIDER,
+        "network_error",
+        "network_error",
+    ),
     "a reason of Z.ai": (stream(T("a"), F("network_error")), ErrorKind.PROVIDER, "network_error", "network_error"),
     "no reason to finish": (
         SAMPLES["without a reason to finish"],

@@ -32,7 +32,7 @@ from assistant_events.adapters.json_fields import (
     string,
 )
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_errors import ERRORS, chunk_error
+from assistant_events.adapters.openai_errors import ERRORS, chunk_error, failure_in
 from assistant_events.adapters.server_tools import ServerTools, one_message_each
 from assistant_events.adapters.streamed_calls import StreamedCalls, id_of, type_of
 from assistant_events.adapters.streamed_details import StreamedDetails
@@ -176,13 +176,13 @@ class OpenAIChatDecoder(DecoderBase):
         has_more = is_result or (not (self._is_document and self._is_streamed) and self._on_delta(delta))
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)
         self._is_early = self._finish_reason is not None and (has_more or self._is_early)
-        error, word = error_of(choice) if "error" in choice else {}, (reason or "").partition(":")[0]
-        if error or word in words.FAILURES:
+        error, failure = error_of(choice) if "error" in choice else {}, failure_in(choice)
+        if error or failure:
             error = error or error_of(event)  # OpenRouter has it in one of them
-            self._fail({**error, "finish_reason": reason} if error else {"code": word, "message": reason})
+            self._fail({**error, "finish_reason": reason} if error else failure)
         elif reason and (self._finish_reason is None or self._is_early):
             self._finish_reason, self._is_early = reason, reason == self._finish_reason
-            self._given = words.FINISH_REASONS.get(word.lower(), FinishReason.OTHER)
+            self._given = words.FINISH_REASONS.get(reason.partition(":")[0].lower(), FinishReason.OTHER)
         self._is_over = not (self.terminal or has_more or self._finish_reason is None)
         if self._is_over:  # of another part more may come: Open WebUI has a reason behind each chunk (jcode#1326)
             self._calls.end_whole()

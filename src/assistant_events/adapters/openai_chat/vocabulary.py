@@ -26,9 +26,6 @@ FINISH_REASONS: Final = by_word(
 )
 """By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`. The first one is written."""
 
-FAILURES: Final = names("error network_error insufficient_system_resource abort function_call_filter")
-"""Finish reasons of a failed answer, up to a colon: OpenRouter, Z.ai, DeepSeek, vLLM (stopped), Gemini (a bad call)."""
-
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "prompt_tokens",
