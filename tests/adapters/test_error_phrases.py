@@ -1097,6 +1097,52 @@ def test_the_type_of_an_error_of_openrouter(dialect, kind):
     assert expected == [error.kind, error.retryable]
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_type_of_an_error_of_openrouter_in_a_response(kind):
+    """
+    Responses has it beside the error, whose code is one of OpenAI (openrouter 1.3, openresponsesresult.py).
+    """
+    error = {"code": "server_error", "message": "Provider returned error"}
+    sent = {"id": "r", "object": "response", "status": "failed", "error": error, "error_type": kind}
+    frame = {"type": "response.failed", "sequence_number": 1, "response": sent}
+    *_, failed = load_dialect("openai-responses").decoder("m").feed_event(frame)
+    _, *expected = TYPES[kind]
+
+    assert (expected if kind != "unmapped" else ["provider", True]) == [failed.error.kind, failed.error.retryable]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_type_of_an_error_of_openrouter_in_an_error_of_claude(kind):
+    """
+    The wire of Claude has it beside the type of that wire (anomalyco/opencode#49099).
+    """
+    sent = {"type": "error", "error": {"type": "api_error", "message": "Provider returned error", "error_type": kind}}
+    error = load_dialect("anthropic-messages").http_error(502, {}, json.dumps(sent).encode())
+    _, *expected = TYPES[kind]
+
+    assert (expected if kind != "unmapped" else ["provider", True]) == [error.kind, error.retryable]
+
+
+LABELS = {
+    "content_policy_violation": ("content-filter", None),
+    "context_length_exceeded": ("context-length", None),
+    "insufficient_quota": ("quota", None),
+    "invalid_request_error": ("invalid-request", None),
+}
+
+
+@pytest.mark.parametrize(("code", "expected"), LABELS.items(), ids=LABELS)
+def test_the_code_in_a_message_of_opencode_zen(code, expected):
+    """
+    It is of the server behind the gateway, whose own code is that of any wrong request.
+    """
+    message = f"Error from provider (Console): Upstream request failed: [{code}] No."
+    sent = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    error = load_dialect("openai-chat").http_error(400, {}, json.dumps(sent).encode())
+
+    assert expected == (error.kind, error.retryable)
+
+
 OVERFLOWS = {
     "Context size has been exceeded.": ("context-length", None),  # llama.cpp#19774
     "the request exceeds the available context size. try increasing the context size": ("context-length", None),

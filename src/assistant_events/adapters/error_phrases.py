@@ -256,6 +256,10 @@ CODES: Final = by_word(
         " invalid_model"  # Mistral, Perplexity, as 400
         " model_offline"  # Qianfan, as 403
         " not_found",
+        # OpenRouter: types beside the code of a server that failed
+        ErrorKind.INVALID_REQUEST: "invalid_request invalid_prompt max_tokens_exceeded string_too_long unprocessable"
+        " precondition_failed payload_too_large invalid_image image_too_large image_too_small image_not_found"
+        " unsupported_image_format image_download_failed",
     }
 )
 """Kind by a code of gateways, which is the same on each wire; also by a number."""

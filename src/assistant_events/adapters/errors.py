@@ -55,6 +55,9 @@ _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 _QUOTED: Final = re.compile("input_value=|['\"]input['\"]:")
 """In front of a value of the request, in messages of pydantic, which vLLM passes on: no phrase is looked for in it."""
 
+_LABEL: Final = re.compile(r"Upstream request failed: \[(\w{1,99})\]")
+"""OpenCode Zen has the code of the server behind it in the message (anomalyco/opencode#48864, #49099)."""
+
 _UNIT: Final = "milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?|ms|[smhd]"
 _SPAN: Final = f"([0-9]{{1,7}}(?:[.][0-9]{{1,9}})?) ?({_UNIT})(?![a-z])"
 _DELAY: Final = re.compile(
@@ -156,8 +159,11 @@ class ErrorTable:
             status = number
         message = string(error, "message")
         stable = string(mapping(error, "details"), "error_code")  # of Claude: why the error has its type
-        stable = stable or string(mapping(error, "metadata"), "error_type")  # of OpenRouter (openrouter 1.3)
-        coded = self._kind([stable, *words] if stable else words, number, status)
+        stable = stable or string(mapping(error, "metadata"), "error_type")  # of OpenRouter (openrouter 1.3),
+        stable = stable or string(error, "error_type")  # also on the wires of Responses and Claude (opencode#49099)
+        if found := _LABEL.search(message or ""):
+            stable = stable or found[1]
+        coded = (self._kind([stable], None, None) if stable else None) or self._kind(words, number, status)
         # What the server behind OpenRouter, or behind the gateway of Vercel (vercel/ai#18303), has answered.
         passed_on = string(mapping(error, "metadata"), "raw") or string(mapping(error, "value"), "error_message")
         text = " ".join([_QUOTED.split(each.lower())[0] for each in (message, passed_on) if each])
@@ -304,7 +310,7 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
         message = f"{message}: {text}"  # the name of the status, and what it is about (claude-relay-service#48)
     listed = [*mappings(document, "error"), mapping(document, "error")]  # Venice lists them (ar-jan/llm-venice#3)
     error = {"message": stated or message, **more} if message else listed[0]
-    more = {key: document[key] for key in beside if string(document, key)}
+    more = {key: document[key] for key in (*beside, "error_type") if string(document, key)}
     if status := integer(document, "status_code"):  # of Cerebras and Bifrost; Groq has it in the error
         more["status_code"] = status
     return {**error, **more} if error and more else error
