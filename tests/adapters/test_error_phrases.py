@@ -22,6 +22,24 @@ GEMINI_IN_A_MINUTE = (
 )
 
 SERVERS = {
+    "OpenRouter, what other requests reserve": (
+        (
+            "openai-chat",
+            402,
+            "This request would exceed your available credits given your current in-flight requests. Retry after …",
+            {"code": 402, "metadata": {"reason": "in_flight_budget_exhausted", "error_type": "payment_required"}},
+        ),
+        ("rate-limit", True),
+    ),
+    "OpenRouter, an account without money": (
+        (
+            "openai-chat",
+            402,
+            "Insufficient credits. Add more using https://openrouter.ai/settings/credits",
+            {"code": 402, "metadata": {"error_type": "payment_required"}},
+        ),
+        ("quota", None),
+    ),
     "Claude, the limit of a month": (
         ("anthropic-messages", 400, LIMITS, {"type": "invalid_request_error"}),
         ("quota", None),

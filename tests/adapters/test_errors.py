@@ -239,6 +239,46 @@ def test_when_a_plan_begins_anew():
     assert ("quota", 9568.0, None) == (error.kind, error.retry_after_s, error.retryable)
 
 
+@pytest.mark.parametrize(("seconds", "expected"), [(17.5, 17.5), (3, 3.0), (0, None), (-1, None), ("3", None)])
+def test_the_seconds_in_the_metadata_of_openrouter(seconds, expected):
+    """
+    They are those after which a server behind it takes requests again (goose: http_status.rs), also in a stream.
+    """
+    fields = {"message": "Provider returned error", "code": 429, "metadata": {"retry_after_seconds": seconds}}
+
+    assert expected == OPENAI_ERRORS.read_document({"error": fields}).retry_after_s
+
+
+FRAMES = {
+    "a refused key": ({"status": 401, "error": {"code": "x", "message": "No."}}, ("auth", 401, None)),
+    "a connection that is an hour old": (
+        {
+            "status": 400,
+            "error": {
+                "type": "invalid_request_error",
+                "code": "websocket_connection_limit_reached",
+                "message": "Responses websocket connection limit reached (60 minutes). Create a new connection.",
+            },
+        },
+        ("provider", 400, True),
+    ),
+    "a response that is not known": (
+        {"status": 400, "error": {"code": "previous_response_not_found", "message": "No.", "param": None}},
+        ("not-found", 400, None),
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "expected"), FRAMES.values(), ids=FRAMES)
+def test_an_error_in_a_websocket(sent, expected):
+    """
+    OpenAI has the HTTP status beside the error there (openclaw/openclaw#122727).
+    """
+    *_, failed = load_dialect("openai-responses").decoder("m").feed_event({"type": "error", **sent})
+
+    assert expected == (failed.error.kind, failed.error.status, failed.error.retryable)
+
+
 ENDS_OF_PLANS = {
     "the time of a response and of its end": (1800000042, "Fri, 15 Jan 2027 08:00:00 GMT", 42.0),
     "an end that has passed": (1799999999, "Fri, 15 Jan 2027 08:00:00 GMT", 0.0),

@@ -21,7 +21,12 @@ def _by_phrase(phrases: Mapping[ErrorKind, tuple[str, ...]]) -> Mapping[str, Err
 
 
 _OF_MINUTES: Final = _by_phrase(
-    {ErrorKind.RATE_LIMIT: ("error-code#token-limit",)}  # DashScope (can1357/oh-my-pi#8496)
+    {
+        ErrorKind.RATE_LIMIT: (
+            "error-code#token-limit",  # DashScope (can1357/oh-my-pi#8496)
+            "given your current in-flight requests",  # OpenRouter, as 402 (hermes-agent#102517, stella#4380)
+        )
+    }
 )
 """Beside the code of a used-up quota."""
 

@@ -179,7 +179,7 @@ class ErrorTable:
         code = words[0] if words else None if number is None else str(number)
         after = None if self.retry_after is None else self.retry_after(error)
         if after is None and (kind in _RETRYABLE or kind is ErrorKind.QUOTA):
-            after = _delay_s(text)
+            after = _stated_s(mapping(error, "metadata")) or _delay_s(text)
         return ErrorInfo(
             kind=kind,
             message=message or code or "the provider reported an error",
@@ -311,7 +311,8 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     listed = [*mappings(document, "error"), mapping(document, "error")]  # Venice lists them (ar-jan/llm-venice#3)
     error = {"message": stated or message, **more} if message else listed[0]
     more = {key: document[key] for key in (*beside, "error_type") if string(document, key)}
-    if status := integer(document, "status_code"):  # of Cerebras and Bifrost; Groq has it in the error
+    # Of Cerebras and Bifrost, and of the WebSocket of OpenAI (openclaw#122727); Groq has it in the error.
+    if status := integer(document, "status_code") or integer(document, "status"):
         more["status_code"] = status
     return {**error, **more} if error and more else error
 
@@ -326,6 +327,12 @@ def _inner(error: Fields) -> Fields:
             return {}
     found = error_of_document(inner)
     return said(found) if string(found, "message") else {}
+
+
+def _stated_s(metadata: Fields) -> float | None:
+    """Return the seconds that OpenRouter has in the metadata of an error (goose: http_status.rs); else `None`."""
+    seconds = metadata.get("retry_after_seconds")
+    return float(seconds) if isinstance(seconds, (int, float)) and 0 < seconds < _CODE_LIMIT else None
 
 
 def _delay_s(text: str) -> float | None:

@@ -36,11 +36,15 @@ ERRORS: Final = ErrorTable(
             " insufficient_system_resource",
             ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
             " misalignment_policy_violation bio_policy cyber_policy data_inspection_failed",
-            ErrorKind.PROVIDER: "server_error network_error function_call_filter malformed_function_call",
+            # The third: of a WebSocket, after an hour (openai/codex, responses_websocket.rs).
+            ErrorKind.PROVIDER: "server_error network_error websocket_connection_limit_reached function_call_filter"
+            " malformed_function_call",
         }
     ),
     fields=("code", "type"),
-    retryable=frozenset({"server_error", "network_error", "function_call_filter", "malformed_function_call"}),
+    retryable=names(
+        "server_error network_error websocket_connection_limit_reached function_call_filter malformed_function_call"
+    ),
     otherwise="server_error",
     retry_after=_reset_s,
 )
