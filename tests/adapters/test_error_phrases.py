@@ -22,6 +22,80 @@ GEMINI_IN_A_MINUTE = (
 )
 
 SERVERS = {
+    "CLIProxyAPI, a server that closed its stream": (
+        (
+            "openai-chat",
+            400,
+            "stream error: stream disconnected before completion: stream closed before response.completed",
+            {"type": "invalid_request_error"},
+        ),
+        ("timeout", True),
+    ),
+    "CLIProxyAPI, its code of that": (
+        ("openai-responses", 500, "stream error: unexpected EOF", {"code": "request_timeout"}),
+        ("timeout", True),
+    ),
+    "Gemini, money that was paid before": (
+        (
+            "gemini-generate-content",
+            429,
+            "Your prepayment funds are depleted.",
+            {"code": 429, "status": "RESOURCE_EXHAUSTED"},
+        ),
+        ("quota", None),
+    ),
+    "Z.ai behind a gateway, the hours of a plan": (
+        (
+            "openai-chat",
+            429,
+            "Usage limit reached for 5 hour. Your limit will reset at 2026-07-26 20:10:18",
+            {"code": "rate_limit_exceeded"},
+        ),
+        ("quota", None),
+    ),
+    "a relay of new-api, no money": (
+        ("openai-chat", 403, "quota insufficient", {"type": "new_api_error"}),
+        ("quota", None),
+    ),
+    "MiniMax, a refused image": (
+        (
+            "openai-chat",
+            500,
+            "input new_sensitive, messages[220]'s content[1] image is sensitive, please check your input (1026)",
+            {"type": "api_error"},
+        ),
+        ("content-filter", None),
+    ),
+    "MiniMax, a refused answer": (
+        ("openai-chat", 500, "output new_sensitive (1027)", {"type": "api_error"}),
+        ("content-filter", None),
+    ),
+    "OpenAI, a failure of the server that is the prompt's": (
+        (
+            "openai-responses",
+            500,
+            "Your input exceeds the model's context window. Please adjust your input and try again.",
+            {"type": "server_error", "code": "server_error"},
+        ),
+        ("context-length", None),
+    ),
+    "Bedrock, too many tokens": (
+        ("openai-chat", 400, "Input exceeds the max input token limit", {"type": "invalid_request_error"}),
+        ("context-length", None),
+    ),
+    "DeepSeek, the names of its models": (
+        (
+            "openai-chat",
+            400,
+            "The supported API model names are deepseek-v4 or deepseek-v4-flash, but you passed deepseek-chat.",
+            {"type": "invalid_request_error", "code": "invalid_request_error"},
+        ),
+        ("not-found", None),
+    ),
+    "Routeway, an unknown model": (
+        ("openai-chat", 400, "No model found: abc", {"type": "invalid_request_error"}),
+        ("not-found", None),
+    ),
     "OpenRouter, what other requests reserve": (
         (
             "openai-chat",

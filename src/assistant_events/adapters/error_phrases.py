@@ -48,6 +48,7 @@ _OTHERS: Final = _by_phrase(
             "free allocated quota exceeded",  # DashScope (QwenLM/qwen-code#1742)
             "free quota has been exhausted",  # DashScope (axoviq-ai/synthadoc#215)
             "prepayment credits are depleted",  # Gemini (dyad-sh/dyad#3626)
+            "prepayment funds are depleted",  # the same (google-gemini/gemini-cli#22994)
             "too many tokens per day",  # Bedrock (Ivy-Interactive/Ivy-Tendril#1756)
             "invalid_payment_instrument",  # Bedrock (Tracer-Cloud/opensre#1812)
             "no payment method",  # OpenCode Zen (anomalyco/opencode#37161)
@@ -55,6 +56,7 @@ _OTHERS: Final = _by_phrase(
             "subscription quota limit",  # ZenMux, as 403 (openclaw/openclaw#11164)
             "monthly spending cap",  # Gemini (openclaw/openclaw#74120)
             "monthly limit exhausted",  # Z.ai behind gateways (openclaw/openclaw#33785)
+            "usage limit reached for",  # the same (code-yeongyu/oh-my-openagent#6349)
             "active grok subscription",  # xAI (NousResearch/hermes-agent: error_classifier.py)
             "insufficient account",  # MiMo (XiaomiMiMo/MiMo#99)
             "individual quota reached",  # Antigravity behind gateways (decolua/9router#1308)
@@ -74,6 +76,7 @@ _OTHERS: Final = _by_phrase(
             "额度不足",  # new-api, on the wire of Claude without its code (QuantumNous/new-api#6929), and the next two
             "预扣费额度失败",  # (QuantumNous/new-api#6306)
             "token quota is not enough",
+            "quota insufficient",  # a relay of it, as 403 (can1357/oh-my-pi#4575)
             "this error, read the docs: https://platform.openai.com",  # OpenAI behind LiteLLM; Gemini has another page
             "billing hard limit",  # OpenAI (these from here on: LobeChat, errors/patterns.ts)
             "sure your account is in good",  # DashScope: a debt
@@ -107,8 +110,9 @@ _OTHERS: Final = _by_phrase(
             "contentpolicyviolationerror",  # LiteLLM, in front of any message (inspect_ai: _litellm_proxy_errors.py)
             "machine outputted is blocked",  # StepFun, as 451, also behind OpenRouter
             "your input was flagged",  # OpenRouter, as 403 (its manual)
-            "new_sensitive (10",  # MiniMax, as 500 (LobeChat, errors/patterns.ts, and the next two)
-            "may contain inappropriate content",  # DashScope and SenseNova behind gateways
+            "input new_sensitive",  # MiniMax, as 500, and its output (NousResearch/hermes-agent#41110)
+            "output new_sensitive",
+            "may contain inappropriate content",  # DashScope and SenseNova (LobeChat, errors/patterns.ts, and the next)
             "flagged for possible cybersecurity risk",  # OpenAI
         ),
         ErrorKind.CONTEXT_LENGTH: (
@@ -125,10 +129,14 @@ _OTHERS: Final = _by_phrase(
             "context window is full",  # Kronk (ardanlabs/kronk#862)
             "context window exceeds limit",  # MiniMax, and these behind gateways (earendil-works/pi, overflow.ts)
             "exceeds the context window",  # OpenAI
+            "model's context window",  # the same, with another sentence (code-yeongyu/senpi#1466)
             "exceeded max context length",  # Ollama
             "longer than the maximum model length",  # vLLM (xorbitsai/inference#3785)
             "maximum context length",  # OpenAI, vLLM, OpenRouter, Mistral
             "contextwindowexceedederror",  # LiteLLM, in front of any message (inspect_ai: _litellm_proxy_errors.py)
+        ),
+        ErrorKind.TIMEOUT: (
+            "stream closed before response.completed",  # CLIProxyAPI, in a stream (router-for-me/CLIProxyAPI#3055)
         ),
     }
 )
@@ -181,6 +189,7 @@ _LOOSE: Final = _by_phrase(
             "too many tokens: ",  # Cohere (Quansight/ragna#351, cohere-ai/sandbox-topically#4)
             "maximum allowed number of input tokens",  # (LobeChat, errors/patterns.ts)
             "content_length_exceeds_threshold",  # Kiro behind gateways (the same)
+            "max input token limit",  # Bedrock (openclaw/openclaw#58839)
         ),
         ErrorKind.AUTH: (
             "organization has been disabled",  # Claude (anthropics/claude-code#19028)
@@ -195,6 +204,8 @@ _LOOSE: Final = _by_phrase(
             "model does not exist",  # SiliconFlow
             "is not a valid model id",  # OpenRouter
             "model identifier is invalid",  # Bedrock (pydantic/pydantic-ai: test_bedrock_streaming_error.yaml)
+            "the supported api model names are",  # DeepSeek (NousResearch/hermes-agent#113272)
+            "no model found:",  # Routeway (tashfeenahmed/freellmapi#1143)
         ),
     }
 )
@@ -247,7 +258,7 @@ CODES: Final = by_word(
         " 10008 10110"  # Spark
         " engine_overloaded_error"  # Moonshot, as 429, and in a stream (MoonshotAI/kimi-cli#2571)
         " provider_overloaded provider_unavailable",
-        ErrorKind.TIMEOUT: "timeout",
+        ErrorKind.TIMEOUT: "timeout request_timeout",  # CLIProxyAPI (router-for-me/CLIProxyAPI#4527)
         ErrorKind.CONTEXT_LENGTH: "10907"  # Spark
         " context_length_exceeded token_limit_exceeded"
         " tokens_limit_reached"  # GitHub Models, as 413 (Aider-AI/aider#2296)

@@ -401,6 +401,21 @@ def test_why_it_ended(reason):
     assert (FINISHES[reason], reason) == (ended.finish_reason, ended.raw_finish_reason)
 
 
+def test_a_stop_reason_of_a_failure():
+    """
+    Gateways end an answer that has failed with a stop reason (earendil-works/pi#1215).
+    """
+    ended = message(answer(*text(0, "a"), stop_reason="error"))
+
+    assert ("failed", None, "provider", "error") == (
+        ended.status,
+        ended.finish_reason,
+        ended.error.kind,
+        ended.error.code,
+    )
+    assert ["a"] == [part.text for part in ended.parts]
+
+
 def test_facts_of_the_message():
     """
     The container is state, for the next request names it; what is not sent is in the details.

@@ -153,6 +153,9 @@ class AnthropicMessagesDecoder(DecoderBase):
         for block in self._blocks.values():
             if block.role in ("call", "opaque"):  # also without a stop
                 self._on_stop(block)
+        if self._stop_reason == words.FAILURE:
+            self._on_error({"type": words.FAILURE, "message": "the message ended with the stop reason error"})
+            return
         given = words.FINISH_REASONS.get(reason, FinishReason.OTHER) if (reason := self._stop_reason) else None
         finish = self.finish_reason_of(given, refused=has_intervened(self.step_details))  # by a guardrail of Bedrock
         self.finish_step(finish, reason, usage=self._usage_so_far(partial=False))

@@ -27,6 +27,9 @@ FINISH_REASONS: Final = by_word(
 )
 """Finish reason by stop reason. The first stop reason of a reason is written for it."""
 
+FAILURE: Final = "error"
+"""Stop reason of a failed answer, of gateways (earendil-works/pi#1215)."""
+
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "input_tokens",
