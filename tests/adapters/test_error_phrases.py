@@ -22,6 +22,15 @@ GEMINI_IN_A_MINUTE = (
 )
 
 SERVERS = {
+    "Groq, JSON of the model that is none": (
+        (
+            "openai-chat",
+            400,
+            "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details.",
+            {"type": "invalid_request_error", "code": "json_validate_failed", "failed_generation": "{"},
+        ),
+        ("provider", True),
+    ),
     "CLIProxyAPI, a server that closed its stream": (
         (
             "openai-chat",

@@ -20,7 +20,7 @@ ERRORS: Final = ErrorTable(
     codes=by_word(
         {
             ErrorKind.INVALID_REQUEST: "invalid_request_error invalid_prompt invalid_encrypted_content invalid_image"
-            " image_too_large data_residency_mismatch invalid_value tool_use_failed invalid_image_format"
+            " image_too_large data_residency_mismatch invalid_value invalid_image_format"
             " invalid_base64_image invalid_image_url image_too_small image_parse_error invalid_image_mode"
             " image_file_too_large unsupported_image_media_type empty_image_file failed_to_download_image"
             " image_file_not_found badrequesterror",
@@ -36,14 +36,16 @@ ERRORS: Final = ErrorTable(
             " insufficient_system_resource",
             ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
             " misalignment_policy_violation bio_policy cyber_policy data_inspection_failed",
-            # The third: of a WebSocket, after an hour (openai/codex, responses_websocket.rs).
+            # The third: of a WebSocket, after an hour (openai/codex, responses_websocket.rs). The last two: of Groq, as
+            # 400, of what the model wrote (drnic/groq-ruby#12, pydantic/pydantic-ai#4350).
             ErrorKind.PROVIDER: "server_error network_error websocket_connection_limit_reached function_call_filter"
-            " malformed_function_call",
+            " malformed_function_call tool_use_failed json_validate_failed",
         }
     ),
     fields=("code", "type"),
     retryable=names(
         "server_error network_error websocket_connection_limit_reached function_call_filter malformed_function_call"
+        " tool_use_failed json_validate_failed"
     ),
     otherwise="server_error",
     retry_after=_reset_s,

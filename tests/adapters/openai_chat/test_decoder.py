@@ -779,7 +779,7 @@ def test_content_beside_an_error():
 
 def test_a_call_that_groq_refuses():
     """
-    What the model had generated is in the details of the error.
+    What the model had generated is in the details of the error. The same request may succeed (drnic/groq-ruby#12).
     """
     body = stream(
         R("Hm", "reasoning"),
@@ -793,7 +793,7 @@ def test_a_call_that_groq_refuses():
     )
     error = message(body).error
 
-    assert ErrorKind.INVALID_REQUEST is error.kind
+    assert (ErrorKind.PROVIDER, True) == (error.kind, error.retryable)
     assert '{"name": "f"}' == error.details["failed_generation"]
 
 
@@ -1218,6 +1218,15 @@ def test_encrypted_reasoning_beside_its_text():
     state = {"detail": {"type": "reasoning.text", "index": 0}, "details": [{**ENCRYPTED, "index": 0}]}
 
     assert [("reasoning", "So", state), YES] == parts(body)
+
+
+def test_encrypted_reasoning_beside_the_end_of_a_text():
+    """
+    Gemini behind OpenRouter has it in the chunk with the last piece of the text, which stays one (LibreChat#10990).
+    """
+    body = answer(T("Ye"), D(content="s.", reasoning_details=[ENCRYPTED]))
+
+    assert [YES, ("reasoning", "", {"detail": ENCRYPTED})] == parts(body)
 
 
 def test_a_flat_source():
