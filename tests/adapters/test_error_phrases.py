@@ -22,6 +22,35 @@ GEMINI_IN_A_MINUTE = (
 )
 
 SERVERS = {
+    "xAI, no capacity": (
+        (
+            "openai-responses",
+            500,
+            "The model is currently at capacity due to high demand. Please try again in a few minutes.",
+            {"type": "api_error"},
+        ),
+        ("overloaded", True),
+    ),
+    "SGLang, a part without capacity": (
+        ("openai-chat", 500, "Prefill server is overloaded", {}),
+        ("overloaded", True),
+    ),
+    "NVIDIA, a model that is out of order": (
+        ("openai-chat", 400, "Function id '3b9748d8': DEGRADED function cannot be invoked", {}),
+        ("overloaded", True),
+    ),
+    "a Chinese server, a model that is out of order": (
+        ("openai-chat", 400, "当前模型暂时无法使用,请稍后再试", {"type": "<nil>"}),
+        ("overloaded", True),
+    ),
+    "OpenRouter, a server that is silent": (
+        ("openai-chat", 500, "Upstream idle timeout exceeded", {}),
+        ("timeout", True),
+    ),
+    "Codex, a stream that broke off": (
+        ("openai-responses", 500, "stream read error", {"type": "upstream_error", "code": "stream_read_error"}),
+        ("provider", True),
+    ),
     "Groq, JSON of the model that is none": (
         (
             "openai-chat",

@@ -99,6 +99,10 @@ _OTHERS: Final = _by_phrase(
             "experiencing high demand",  # Azure, in a stream (earendil-works/pi#9669, can1357/oh-my-pi#6503)
             "model is at capacity",  # Codex (PostHog/posthog#99118, coleam00/Archon#2425)
             "model is overloaded",  # text-generation-inference, in a stream, and as 429
+            "is currently at capacity",  # xAI, in a stream (Cloudgeni-ai/opengeni#1643)
+            "server is overloaded",  # of SGLang's parts, prefill and decode (anomalyco/opencode#26110)
+            "degraded function cannot be invoked",  # NVIDIA, as 400 (Alishahryar1/free-claude-code#1012)
+            "当前模型暂时无法使用",  # of Chinese servers, as 400 (router-for-me/CLIProxyAPI#2699)
             "total request limit reached",  # NVIDIA, also behind OpenRouter (anomalyco/opencode#35265)
         ),
         ErrorKind.CONTENT_FILTER: (
@@ -136,6 +140,7 @@ _OTHERS: Final = _by_phrase(
             "contextwindowexceedederror",  # LiteLLM, in front of any message (inspect_ai: _litellm_proxy_errors.py)
         ),
         ErrorKind.TIMEOUT: (
+            "upstream idle timeout exceeded",  # OpenRouter, in a stream (archestra-ai/archestra#5511)
             "stream closed before response.completed",  # CLIProxyAPI, in a stream (router-for-me/CLIProxyAPI#3055)
         ),
     }

@@ -36,16 +36,17 @@ ERRORS: Final = ErrorTable(
             " insufficient_system_resource",
             ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
             " misalignment_policy_violation bio_policy cyber_policy data_inspection_failed",
-            # The third: of a WebSocket, after an hour (openai/codex, responses_websocket.rs). The last two: of Groq, as
-            # 400, of what the model wrote (drnic/groq-ruby#12, pydantic/pydantic-ai#4350).
+            # The third: of a WebSocket, after an hour (openai/codex, responses_websocket.rs). The last three: of
+            # Codex, in a stream (anomalyco/opencode#30323), and of Groq, as 400, of what the model wrote
+            # (drnic/groq-ruby#12, pydantic/pydantic-ai#4350).
             ErrorKind.PROVIDER: "server_error network_error websocket_connection_limit_reached function_call_filter"
-            " malformed_function_call tool_use_failed json_validate_failed",
+            " malformed_function_call stream_read_error tool_use_failed json_validate_failed",
         }
     ),
     fields=("code", "type"),
     retryable=names(
         "server_error network_error websocket_connection_limit_reached function_call_filter malformed_function_call"
-        " tool_use_failed json_validate_failed"
+        " stream_read_error tool_use_failed json_validate_failed"
     ),
     otherwise="server_error",
     retry_after=_reset_s,
