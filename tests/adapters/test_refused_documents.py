@@ -14,7 +14,7 @@ DOCUMENTS = [
     ({"detail": "Not Found"}, "provider", "Not Found"),
     ({"message": "no Route matched with those values"}, "provider", "no Route matched with those values"),
     ({"error": "Unauthorized"}, "provider", "Unauthorized"),
-    ({"error": {"message": "Busy"}, "status": 503}, "provider", "Busy"),
+    ({"error": {"message": "Busy"}, "status": 503}, "overloaded", "Busy"),
 ]
 """Answers of a health check, a list of models, Spring, FastAPI, Kong and others that are in front of a service."""
 
