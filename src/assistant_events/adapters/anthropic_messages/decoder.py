@@ -150,15 +150,14 @@ class AnthropicMessagesDecoder(DecoderBase):
         return words.USAGE.read({**self._counts, "partial": True} if partial else self._counts)
 
     def _finish(self) -> None:
-        for block in self._blocks.values():
-            if block.role in ("call", "opaque"):  # also without a stop
-                self._on_stop(block)
-        if self._stop_reason == words.FAILURE:
-            self._on_error({"type": words.FAILURE, "message": "the message ended with the stop reason error"})
-            return
+        for block in [each for each in self._blocks.values() if each.role in ("call", "opaque")]:
+            self._on_stop(block)  # also without a stop
         given = words.FINISH_REASONS.get(reason, FinishReason.OTHER) if (reason := self._stop_reason) else None
         finish = self.finish_reason_of(given, refused=has_intervened(self.step_details))  # by a guardrail of Bedrock
-        self.finish_step(finish, reason, usage=self._usage_so_far(partial=False))
+        if reason == "error":  # of gateways (earendil-works/pi#1215)
+            self._on_error({"type": reason, "message": "the message ended with the stop reason error"})
+        else:
+            self.finish_step(finish, reason, usage=self._usage_so_far(partial=False))
 
     # -- blocks
 

@@ -1,8 +1,4 @@
-"""
-The vocabulary of the Messages wire, and what its words mean here. Tables with a fallback for the word of tomorrow.
-
-Types of blocks, deltas and errors: anthropic 2.12.0, `types` and `types/beta` (seen 2026-11).
-"""
+"""The vocabulary of the Messages wire, with a fallback for the word of tomorrow (anthropic 2.12.0, 2026-11)."""
 
 from __future__ import annotations
 
@@ -27,9 +23,6 @@ FINISH_REASONS: Final = by_word(
 )
 """Finish reason by stop reason. The first stop reason of a reason is written for it."""
 
-FAILURE: Final = "error"
-"""Stop reason of a failed answer, of gateways (earendil-works/pi#1215)."""
-
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "input_tokens",
@@ -38,8 +31,7 @@ USAGE: Final = UsageTable(
         "output_tokens": "output_tokens",
         "reasoning_tokens": "output_tokens_details.thinking_tokens",
     },
-    # "Total input tokens in a request is the summation of input_tokens, cache_creation_input_tokens, and
-    # cache_read_input_tokens" (types/usage.py); thinking is a part of the output.
+    # The total of the input is the sum of its three counts (types/usage.py); thinking is a part of the output.
     apart={"input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens")},
 )
 

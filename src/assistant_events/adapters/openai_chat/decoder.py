@@ -199,15 +199,19 @@ class OpenAIChatDecoder(DecoderBase):
         details = mappings(delta, named)
         shown = "".join([string(each, self._details.text_field(each)) or "" for each in details])
         filled = [key for key in filled if not (shown and key in words.REASONING)]
-        if len(filled) != 1 or len(array(delta, filled[0])) > 1:
-            self._frame = None
+        self._frame = self._frame if len(filled) == 1 and len(array(delta, filled[0])) <= 1 else None
         if shown and thought and delta[thought] != shown:
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
             self._frame = None
-        # Of Gemini behind OpenRouter, beside the end of the text (danny-avila/LibreChat#10990).
-        is_late = not shown and "content" in filled and getattr(self.recorder.open_of(None), "kind", None) == "text"
-        for item in () if is_late else details:
-            self._on_detail(named, item)
+        opened = getattr(self.recorder.open_of(None), "kind", None)
+        if details and not shown and opened == "text" and (text := text_in(delta, "content")):
+            self._on_text("content", text)  # Gemini behind OpenRouter ends a text so (danny-avila/LibreChat#10990)
+            filled.remove("content")
+        for item in details:
+            if (facts := self._details.add(named, item)) is None:
+                self._frame = None
+            else:
+                self._offer((*_DELTA, named, 0, self._details.text_field(item)), piece_key(facts), write_json(facts))
         for field in filter(filled.__contains__, dict.fromkeys((thought, "content", "refusal", *self._READERS))):
             text = text_in(delta, field)
             if text and field in (thought, "refusal", "content"):
@@ -223,16 +227,7 @@ class OpenAIChatDecoder(DecoderBase):
             else:  # a signature in the object of a thought, of Envoy
                 self.learn_details(mapping(delta, field), ("content", "text"), level="message")
             self._keep_sources()
-        for item in details if is_late else ():
-            self._on_detail(named, item)
         return bool(filled)
-
-    def _on_detail(self, array: str, item: Fields) -> None:
-        """Read a piece of an item of the reasoning."""
-        if (facts := self._details.add(array, item)) is None:
-            self._frame = None
-        else:
-            self._offer((*_DELTA, array, 0, self._details.text_field(item)), piece_key(facts), write_json(facts))
 
     def _offer(self, path: Path, key: object, ident: object = None) -> None:
         """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
