@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from threading import RLock
 from typing import Final, final
@@ -41,6 +42,9 @@ _CONTENT: Final = frozenset[type](
     }
 )
 """Events that change nothing of what is unfinished: what comes while a step runs, and approvals."""
+
+_MOST: Final = 64
+"""How many deltas that came alone wait at most, to be folded at once."""
 
 
 @final
@@ -96,6 +100,9 @@ class Projection:
 
     def __init__(self) -> None:
         self._lock = RLock()
+        self._deltas: deque[ev.LiveEvent] = deque()
+        """Deltas that are not folded yet: they come one at a time, and few of them are looked at."""
+
         self._builder = Builder()
         self._transcript: msg.Transcript | None = None
         self._reusable: tuple[int, Trial] | None = None
@@ -104,6 +111,7 @@ class Projection:
     def transcript(self) -> msg.Transcript:
         """The current transcript; the same object until the next update."""
         with self._lock:
+            self._fold_deltas()
             if self._transcript is None:
                 self._transcript = self._builder.transcript
             return self._transcript
@@ -116,11 +124,13 @@ class Projection:
     def open_text(self) -> list[tuple[str, object, Buffer[str]]]:
         """See `Builder.open_text`."""
         with self._lock:
+            self._fold_deltas()
             return self._builder.open_text()
 
     def start_from(self, snapshot: msg.Transcript) -> None:
         """Replace everything by *snapshot*."""
         with self._lock:
+            self._deltas.clear()
             self._builder = Builder(snapshot)
             self._transcript = None
             self._reusable = None
@@ -128,12 +138,29 @@ class Projection:
     def extend(self, records: Iterable[Event | Record]) -> None:
         """Apply records, or live events; known ones change nothing."""
         with self._lock:
+            self._fold_deltas()
             self._builder.extend(records)
+            self._transcript = None
+
+    def take(self, deltas: list[ev.LiveEvent]) -> None:
+        """Apply deltas of an answer that streams, one alone not before something looks."""
+        if len(deltas) != 1:
+            self.extend(deltas)
+            return
+        self._deltas.append(deltas[0])
+        if len(self._deltas) >= _MOST:
+            with self._lock:
+                self._fold_deltas()
+
+    def _fold_deltas(self) -> None:
+        if self._deltas:
+            self._builder.extend([self._deltas.popleft() for _ in range(len(self._deltas))])
             self._transcript = None
 
     def apply(self, item: Event | Record) -> Outcome:
         """Apply one record or one live event."""
         with self._lock:
+            self._fold_deltas()
             self._transcript = None
             return self._builder.apply(item)
 

@@ -105,7 +105,7 @@ class StreamReceiver:
         elif self._restart is None and not self.ended_by_others:
             is_live = events[0].__class__ in _DELTAS if len(events) == 1 else _DELTAS.issuperset(map(type, events))
             if is_live:
-                self._projection.extend(events)  # no other writer closes a fragment without ending the stream
+                self._projection.take(events)  # no other writer closes a fragment without ending the stream
                 return events  # type: ignore[no-any-return]
         self._collect(events)
         return None
