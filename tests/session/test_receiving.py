@@ -2,6 +2,7 @@
 Receiving a stream: what is stored, what is handed on, and when. Both faces.
 """
 
+import gc
 import logging
 from contextlib import closing
 
@@ -498,3 +499,31 @@ def test_reconcile_can_abandon_calls(session):
 
     assert () == session.reconcile(abandon_runs=True)
     assert ["tool.failed"] == [record.event.type for record in session.reconcile(abandon_calls=True)]
+
+
+@pytest.mark.parametrize("more", [{}, {"progress": "c1"}])
+def test_a_delta_that_came_alone_is_in_its_own_text(session, more):
+    """
+    It is folded before what comes behind it, though nothing has looked at it: the next text is as long as it is far.
+    """
+    chunks = [line(call=CALL, say="Hel"), line(say="lo"), line(said={}) + line(say="abc", **more), line(stop="stop")]
+    texts = []
+    with closing(receive(session, Scripted("a1"), chunks)) as events:
+        for event in events:
+            if event.type == "text.delta" and event.delta == "abc":
+                texts = [part.text for part in session.transcript["a1"].parts if part.type == "text"]
+
+    assert ["Hello", "abc"] == texts
+
+
+def test_deltas_that_come_alone_are_not_kept(session):
+    """
+    Few of those that nothing has looked at wait to be folded.
+    """
+    chunks = [line(say="word ") for _ in range(1_000)]
+    with closing(receive(session, Scripted("a1"), chunks)) as events:
+        for _ in range(1_000):
+            next(events)
+        waiting = sum(isinstance(each, TextDelta) for each in gc.get_objects())
+
+    assert waiting < 100

@@ -130,7 +130,6 @@ class Projection:
     def start_from(self, snapshot: msg.Transcript) -> None:
         """Replace everything by *snapshot*."""
         with self._lock:
-            self._deltas.clear()
             self._builder = Builder(snapshot)
             self._transcript = None
             self._reusable = None
