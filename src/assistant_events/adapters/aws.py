@@ -28,12 +28,13 @@ _KINDS: Final[dict[str, ErrorKind]] = {
     "unknownOperationException": ErrorKind.NOT_FOUND,
     "serviceQuotaExceededException": ErrorKind.QUOTA,
     "internalServerException": ErrorKind.PROVIDER,
+    "internalFailure": ErrorKind.PROVIDER,
     "modelStreamErrorException": ErrorKind.PROVIDER,
     "modelErrorException": ErrorKind.PROVIDER,
 }
 """
 Exceptions of Bedrock, whose names begin with a small letter in streams: the model of botocore 1.44.5. Those of the
-signature are general ones of AWS.
+signature, and the failure, are general ones of AWS.
 """
 
 _NAMES: Final = {name.lower(): name for name in _KINDS}
@@ -41,7 +42,7 @@ _NAMES: Final = {name.lower(): name for name in _KINDS}
 AWS_ERRORS: Final = ErrorTable(
     codes={name.lower(): kind for name, kind in _KINDS.items()},
     otherwise="internalServerException",
-    retryable=frozenset({"internalServerException", "modelStreamErrorException"}),
+    retryable=frozenset({"internalServerException", "internalFailure", "modelStreamErrorException"}),
 )
 """Exceptions of Bedrock, with their names as codes."""
 

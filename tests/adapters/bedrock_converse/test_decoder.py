@@ -849,6 +849,15 @@ def test_kinds_of_http_errors(name, status):
     assert KINDS[name, status] == error.kind
 
 
+def test_a_general_failure_of_aws():
+    """
+    It may pass, as that of Bedrock itself.
+    """
+    found = dialect.http_error(500, {"x-amzn-errortype": "InternalFailure"}, b'{"message":"no"}')
+
+    assert ("provider", "internalFailure", True) == (found.kind, found.code, found.retryable)
+
+
 NO_OPERATION = {"Output": {"__type": "com.amazon.coral.service#UnknownOperationException"}, "Version": "1.0"}
 
 
