@@ -79,14 +79,16 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     def thought_items(self, texts):
         return [{"thinking": "".join(texts)}]
 
-    def text_item(self, text):
+    @staticmethod
+    def text_item(text):
         return {"content": text}
 
-    def call_item(self, call):
-        return {"tool_calls": [{"function": {"name": call.name, "arguments": thaw(call.arguments)}}]}
+    @staticmethod
+    def call_item(name, arguments, call_id):
+        return {"tool_calls": [{"function": {"name": name, "arguments": thaw(arguments)}}]}  # the wire has no ids
 
     def call_id(self, item):
-        return None  # the wire has no ids
+        return None
 
 
 FORM = FixtureFormat(match=Match, entry=AnswerEntry)
@@ -172,7 +174,7 @@ class Service(DocumentService[Run]):
     STREAM_HEADERS: ClassVar[dict[str, str]] = {"content-type": "application/x-ndjson"}
     PREPARED = Prepared
     RUN = Run
-    OTHER_ANSWER = Answer(message={"content": "This is the answer of another run."})
+    FORM = FORM
     FRAMES = FaultFrames(
         cut_tail=b'{"error":"upstream connect error"}\n',
         error=lambda number: wire_frame({"error": "boom"}),
@@ -213,7 +215,6 @@ class MockProvider(DocumentProvider):
     A provider of Ollama's native chat that answers from fixtures.
     """
 
-    FORM = FORM
     SERVICE = Service
 
     def __init__(self, fixtures, **options):

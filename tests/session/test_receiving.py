@@ -520,10 +520,10 @@ def test_deltas_that_come_alone_are_not_kept(session):
     """
     Few of those that nothing has looked at wait to be folded.
     """
-    chunks = [line(say="word ") for _ in range(1_000)]
+    chunks = [line(say="alone ") for _ in range(1_000)]
     with closing(receive(session, Scripted("a1"), chunks)) as events:
         for _ in range(1_000):
             next(events)
-        waiting = sum(isinstance(each, TextDelta) for each in gc.get_objects())
+        waiting = sum(isinstance(each, TextDelta) and each.delta == "alone " for each in gc.get_objects())
 
     assert waiting < 100
