@@ -158,6 +158,16 @@ CONTRADICTIONS = {
         TypeError,
         "Changed.provider: expected a non-empty string",
     ),
+    "a decoder of one answer": (
+        lambda: {"decoder": made("decoder")("a1")},
+        TypeError,
+        "decoder: expected a class such as Changed, got an object of it",
+    ),
+    "an emitter of one answer": (
+        lambda: {"emitter": made("emitter")()},
+        TypeError,
+        "emitter: expected a class such as Changed, got an object of it",
+    ),
     "the class of an encoder": (
         lambda: {"encoder": made("encoder")},
         TypeError,

@@ -131,7 +131,8 @@ class Dialect:
             frames of which nothing has to be kept.
 
     Raises:
-        TypeError: The encoder is a class and not its `encode`, or the emitter's class names no decoder.
+        TypeError: The decoder or the emitter cannot be called, the encoder is a class and not its `encode`, or the
+            emitter's class names no decoder.
 
         ValueError: Classes of the dialect contradict each other, or its name: in `dialect`, `provider`, `item_key` or
             `policy`.
@@ -152,6 +153,9 @@ class Dialect:
     dropped: Mapping[str, str] = _NOTHING
 
     def __attrs_post_init__(self) -> None:
+        for name in ("decoder", "emitter"):
+            if (part := getattr(self, name)) is not None and not callable(part):
+                raise TypeError(f"{name}: expected a class such as {type(part).__name__}, got an object of it")
         if isinstance(self.encoder, type):
             raise TypeError(f"encoder: expected {self.encoder.__name__}.encode, got the class")
         encoder = _encoder_class(self)
