@@ -161,12 +161,12 @@ CONTRADICTIONS = {
     "a decoder of one answer": (
         lambda: {"decoder": made("decoder")("a1")},
         TypeError,
-        "decoder: expected a class such as Changed, got an object of it",
+        "decoder: expected a class, got an object of Changed",
     ),
     "an emitter of one answer": (
         lambda: {"emitter": made("emitter")()},
         TypeError,
-        "emitter: expected a class such as Changed, got an object of it",
+        "emitter: expected a class, got an object of Changed",
     ),
     "the class of an encoder": (
         lambda: {"encoder": made("encoder")},

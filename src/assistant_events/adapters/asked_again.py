@@ -109,24 +109,18 @@ class AskAgainEncoder(EncoderBase):
         """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
         if any(isinstance(part, msg.ToolPart) and self.needs_result(part) for part in parts):
             return False
-        first = self._place_of[message.id] + 1
-        is_models, passed = True, range(first, len(self.messages))
-        for at in passed:
-            found = self._continued[at] if at in self._continued else self._is_sent_of_model(self.messages[at])
-            if found is not None:
-                is_models, passed = found, range(first, at + 1)
-                break
-        self._continued.update(dict.fromkeys(passed, is_models))
-        return is_models
+        return self._continued[message.id]
 
     @cached_property
-    def _place_of(self) -> dict[str, int]:
-        return {each.id: at for at, each in enumerate(self.messages)}
-
-    @cached_property
-    def _continued(self) -> dict[int, bool]:
-        """By place, whether what is sent from there on is of the model, or nothing is, so that it is looked at once."""
-        return {}
+    def _continued(self) -> dict[str, bool]:
+        """By message, whether what is sent behind it is of the model, or nothing is."""
+        found: dict[str, bool] = {}
+        is_models = True
+        for message in reversed(self.messages):
+            found[message.id] = is_models
+            sent = self._is_sent_of_model(message)
+            is_models = is_models if sent is None else sent
+        return found
 
     def _is_sent_of_model(self, message: msg.Message) -> bool | None:
         """Return whether the first that is sent of a message is of the model; `None` when nothing is sent."""

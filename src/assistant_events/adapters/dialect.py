@@ -155,7 +155,7 @@ class Dialect:
     def __attrs_post_init__(self) -> None:
         for name in ("decoder", "emitter"):
             if (part := getattr(self, name)) is not None and not callable(part):
-                raise TypeError(f"{name}: expected a class such as {type(part).__name__}, got an object of it")
+                raise TypeError(f"{name}: expected a class, got an object of {type(part).__name__}")
         if isinstance(self.encoder, type):
             raise TypeError(f"encoder: expected {self.encoder.__name__}.encode, got the class")
         encoder = _encoder_class(self)

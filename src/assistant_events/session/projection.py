@@ -197,9 +197,8 @@ class Projection:
 
     def recorded(self) -> msg.Transcript:
         """Return the transcript of the records alone, without the live events since."""
-        return attrs.evolve(
-            self.transcript, messages=tuple([_recorded(message) for message in self.transcript.messages])
-        )
+        transcript = self.transcript  # a thread may update it
+        return attrs.evolve(transcript, messages=tuple([_recorded(message) for message in transcript.messages]))
 
 
 def _recorded(message: msg.Message) -> msg.Message:
