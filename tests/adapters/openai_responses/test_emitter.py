@@ -280,6 +280,18 @@ def test_events_of_the_sources_of_a_text():
     assert frames.index(added[-1]) < [each["type"] for each in frames].index("response.output_text.done")
 
 
+@pytest.mark.parametrize("sources", [0.5, True, "none", {"url": URL}], ids=str)
+def test_sources_that_are_no_list(sources):
+    """
+    They come back as they came, and are no events of their own.
+    """
+    item = {"type": "message", "role": "assistant", "content": [{**output_text("Hi"), "annotations": sources}]}
+    drops, frames, _ = emitted(events(stream(done(0, **item))))
+
+    assert ((), [item]) == (drops, frames[-1]["response"]["output"])
+    assert [] == [each for each in frames if "annotation" in each]
+
+
 def test_items_without_a_field():
     """
     Which text is their last is known at the end of the answer; then they are written.

@@ -9,7 +9,7 @@ from assistant_events import messages as msg
 from assistant_events.adapters.emitter import is_lost, own_message
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.item_emitter import ItemEmitter, emptied
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import Fields, array, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
@@ -76,7 +76,7 @@ class OpenAIResponsesEmitter(ItemEmitter):
         more: Item = {"logprobs": []} if event == "output_text" else {}
         for piece in self.pieces(fields[field]):
             self._frame(f"{event}.delta", **at, delta=piece, **more)
-        for number, annotation in enumerate(fields.get("annotations", ())):
+        for number, annotation in enumerate(array(fields, "annotations")):
             self._frame("output_text.annotation.added", **at, annotation_index=number, annotation=annotation)
         if not is_cut:
             whole = {key: fields[key] for key in (field, "logprobs") if key in fields}
