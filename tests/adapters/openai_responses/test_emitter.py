@@ -282,8 +282,8 @@ def test_events_of_the_sources_of_a_text():
 
 @pytest.mark.parametrize("sources", [0.5, True, "none", {"url": URL}], ids=str)
 def test_sources_that_are_no_list(sources):
+    """
     They come back as they came, without events of their own.
-    They come back as they came, and are no events of their own.
     """
     item = {"type": "message", "role": "assistant", "content": [{**output_text("Hi"), "annotations": sources}]}
     drops, frames, _ = emitted(events(stream(done(0, **item))))
