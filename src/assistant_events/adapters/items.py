@@ -205,7 +205,7 @@ def text_block(text: str) -> dict[str, Any]:
 def text_or_blocks(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     """Return content blocks, of one `text_block` alone its text."""
     # Any: plain JSON.
-    return blocks[0]["text"] if len(blocks) == 1 and blocks[0] == text_block(blocks[0].get("text", "")) else blocks
+    return blocks[0]["text"] if len(blocks) == 1 and _is_text_alone(blocks[0]) else blocks
 
 
 def with_one_text(message: dict[str, Any]) -> dict[str, Any]:
@@ -217,9 +217,13 @@ def with_one_text(message: dict[str, Any]) -> dict[str, Any]:
     """
     # Any: plain JSON.
     blocks, is_result = mappings(message, "content"), message["role"] in ("tool", "function")
-    if blocks and all(each == text_block(string(each, "text") or "") for each in blocks):
+    if blocks and all(map(_is_text_alone, blocks)):
         return {**message, "content": "\n".join([each["text"] for each in blocks])}
     return {**message, "content": NO_OUTPUT} if is_result and not message["content"] else message
+
+
+def _is_text_alone(block: Fields) -> bool:
+    return block == text_block(string(block, "text") or "")
 
 
 def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -232,7 +236,7 @@ def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     joined: list[dict[str, Any]] = []
     for block in blocks:
         before = joined[-1] if joined else {}
-        if joined and all(each == text_block(each.get("text", "")) for each in (block, before)):
+        if joined and _is_text_alone(before) and _is_text_alone(block):
             block = text_block(joined.pop()["text"] + block["text"])
         elif all(isinstance(each.get("thinking"), list) for each in (block, before)):
             more = {key: value for key, value in block.items() if key != "thinking"}

@@ -158,6 +158,18 @@ def test_references_of_thoughts():
     assert ([{"role": "assistant", "content": content}], []) == sent(document(content=content), "mistral")
 
 
+@pytest.mark.parametrize("text", [0.5, None, ["a"], {}], ids=str)
+def test_a_text_that_is_no_text(text):
+    """
+    It is sent back as it came, and is not joined with the texts around it.
+    """
+    odd = {"type": "text", "text": text}
+    content = [{"type": "text", "text": "One"}, odd, {"type": "text", "text": "two"}]
+
+    assert ([{"role": "assistant", "content": content}], []) == sent(document(content=content), "mistral")
+    assert ([{"role": "assistant", "content": [odd]}], []) == sent(document(content=[odd]), "mistral")
+
+
 def test_thoughts_with_signatures_of_their_own():
     """
     Thoughts in arrays that have other signatures are not one: neither signature is lost.
