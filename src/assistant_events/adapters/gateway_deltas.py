@@ -2,14 +2,16 @@
 Deltas of Chat Completions as gateways write them: fields in which they put what comes from another provider.
 
 LiteLLM has an object for it, Copilot two fields for a thought of Claude; a few servers send a text in an object or in
-an array. Facts: recordings of 2025-03 to 2026-10.
+an array, or all of it in each delta. Facts: recordings of 2025-03 to 2026-10.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any, Final
 
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.json_fields import (
     Fields,
     array,
@@ -23,6 +25,7 @@ from assistant_events.adapters.json_fields import (
     string,
 )
 from assistant_events.adapters.media_urls import read_data_url
+from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import MediaContent
 
 _BESIDE: Final = "provider_specific_fields"
@@ -46,6 +49,9 @@ _MARK: Final = "__ENCRYPTED_REASONING__"
 _OF_THOUGHTS: Final = "reasoning_logprobs"
 """The field with the log probabilities of a thought, of Cerebras."""
 
+_SO_FAR: Final = re.compile("qwen-mt-(?:plus|turbo)")
+"""Models each of whose deltas has all of the text so far (help.aliyun.com: qwen-mt)."""
+
 GATEWAY_STATE: Final = (_STATE, _SEAL, _MARKED, _BESIDE)
 """Fields of a message that gateways and other servers want back."""
 
@@ -62,8 +68,22 @@ def learn_returned(state: dict[str, Any], delta: Fields, fields: Collection[str]
     state |= merged(state, returned)
 
 
-def usual_delta(delta: Fields, repeated: Collection[str]) -> Fields:
-    """Return a delta with what gateways have in fields of their own in the usual ones, without fields *repeated*."""
+def usual_delta(decoder: DecoderBase, event: Fields, delta: Fields, repeated: Collection[str]) -> Fields:
+    """
+    Return a delta with what gateways have in fields of their own in the usual ones, without fields *repeated*.
+
+    Of a delta with all of the text so far it has what is new. The states of a diffusion (Inception) rewrite each other:
+    the last one is the text, and none has deltas.
+    """
+    text = string(delta, "content")
+    if text and mapping(event, "diffusion_meta").get("diffusion_content") is True:
+        decoder.recorder.begin(None, "text")
+        decoder.replace_text(None, text)
+        delta = {**delta, "content": None}
+    elif text and _SO_FAR.search(string(event, "model") or ""):
+        opened = decoder.recorder.open_of(None)
+        so_far = opened.buffer.value() if isinstance(opened, OpenFragment) and opened.kind == "text" else ""
+        delta = {**delta, "content": text.removeprefix(so_far)}
     if thought := string(delta, "thinking"):  # Copilot has thoughts of Claude there, and takes the other field
         delta = {**delta, "reasoning_text": thought, "thinking": None}
     if delta.get(_MARKED):

@@ -569,6 +569,70 @@ def test_pieces_that_are_the_input_so_far(chunks, expected, fast):
     assert expected == [call.arguments for call in found]
 
 
+def noisy(text, progress, finish_reason=None):
+    """
+    Return a chunk with a state of a diffusion, as Inception sends it.
+    """
+    meta = {"diffusion_content": True, "diffusion_progress": progress}
+    return D(finish_reason, chunk={"model": "mercury-2.5", "diffusion_meta": meta}, content=text, tool_calls=[])
+
+
+def translated(text, finish_reason=None, model="qwen-mt-plus"):
+    return D(finish_reason, chunk={"model": model}, content=text)
+
+
+STATES = [noisy("Ywx,", 0), noisy("Yes, it", 0.5), noisy("Yes, it is.", 1, "stop"), D("stop")]
+TRANSLATED = [translated(text) for text in ("", "I", "I di", "I did.")]
+WHOLE_TEXTS = {
+    "all of the text so far": ([*TRANSLATED, *[translated("I did.", "stop")] * 2], "I did.", ["I", " di", "d."]),
+    "the same of another model of the family": (
+        [translated("a", model="qwen-mt-turbo"), translated("ab", "stop", model="qwen-mt-turbo")],
+        "ab",
+        ["a", "b"],
+    ),
+    "a model of the family that sends what is new": (
+        [translated("a", model="qwen-mt-flash"), translated("ab", "stop", model="qwen-mt-flash")],
+        "aab",
+        ["a", "ab"],
+    ),
+    "a text that is not so far": ([translated("ab"), translated("c", "stop")], "abc", ["ab", "c"]),
+    "states of a diffusion": (STATES, "Yes, it is.", []),
+    "a call behind states": ([*STATES[:2], J("{}", id="call_1", name="f"), F("tool_calls")], "Yes, it", []),
+}
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("name", WHOLE_TEXTS)
+def test_texts_that_come_whole_again(name, fast):
+    """
+    Each delta of qwen-mt-plus has all of the text so far, and each state of a diffusion is another draft of all of it.
+
+    What is new of the former is a delta; drafts have none, and the last one is the text.
+    """
+    chunks, expected, deltas = WHOLE_TEXTS[name]
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    events = decoder.feed(stream(*chunks, DONE)) + decoder.close()
+
+    assert ([expected], deltas) == (
+        [part.text for part in fold(events).last.parts if part.type == "text"],
+        [event.delta for event in events if event.type == "text.delta"],
+    )
+
+
+def test_a_draft_that_was_cut():
+    """
+    The last state of a diffusion that was cut is an incomplete text; a replay of it gives the whole one.
+    """
+    decoder = DIALECT.decoder("a1")
+    events = decoder.feed(stream(*STATES[:1]))
+    decoder.rejoin()
+    whole = fold(events + decoder.feed(stream(*STATES, DONE)) + decoder.close()).last
+    cut = message(stream(*STATES[:2])).parts[0]
+
+    assert ("Yes, it", PartStatus.INCOMPLETE, "Yes, it is.") == (cut.text, cut.status, whole.text)
+
+
 def test_reasoning_in_an_object():
     """
     The gateway any-llm has its text under `content`, also in documents.

@@ -165,7 +165,7 @@ class OpenAIChatDecoder(DecoderBase):
         self.learn_details(choice, words.CHOICE, level="choice")
         if not delta.keys().isdisjoint(words.RETURNED):
             learn_returned(self.step_state, delta, words.RETURNED)
-        given, delta = delta, usual_delta(delta, words.DETAILS)
+        given, delta = delta, usual_delta(self, event, delta, words.DETAILS)
         if more := others(delta, _MESSAGE):  # arrays as the official client adds deltas
             self.learn_details(learn_arrays(self.step_details, "message", more), (), level="message")
         self.note_usage(mapping(choice, "usage"))
