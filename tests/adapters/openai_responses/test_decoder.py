@@ -1783,6 +1783,46 @@ def test_a_reasoning_of_vllm(output):
     assert [("reasoning", "We think"), ("text", "Hello")] == kinds(message(data))
 
 
+def test_items_with_empty_ids():
+    """
+    They are those of the indexes, also of the parts that they begin with: vLLM 0.10 with gpt-oss (its #23927).
+
+    The part of a reasoning has the type of a text, and each item ends at the next index.
+    """
+    blank, thought, said = (
+        output_text("", logprobs=[]),
+        {"type": "reasoning_text", "text": "We think"},
+        output_text("Hi"),
+    )
+
+    def of(name, index, **fields):
+        return frame(name, output_index=index, content_index=0, item_id="", **fields)
+
+    message_of_it = {**MESSAGE, "id": ""}
+    frames = [
+        added(0, id="", type="reasoning", summary=[], status="in_progress"),
+        of("content_part.added", 0, part=blank),
+        *[of("reasoning_text.delta", 0, delta=piece) for piece in ("We ", "think")],
+        of("reasoning_text.done", 1, text="We think"),
+        done(1, id="", type="reasoning", summary=[], content=[thought], status="completed"),
+        added(1, **message_of_it, content=[], status="in_progress"),
+        of("content_part.added", 1, part=blank),
+        of("output_text.delta", 1, delta="Hi", logprobs=[]),
+        of("output_text.done", 2, text="Hi", logprobs=[]),
+        of("content_part.done", 2, part=said),
+        done(2, **message_of_it, content=[said], status="completed"),
+    ]
+    output = [
+        {"id": "rs_1", "type": "reasoning", "summary": [], "content": [thought]},
+        {**MESSAGE, "content": [said], "status": "completed"},
+    ]
+
+    found = message(stream(*frames, end=completed(*output)))
+
+    assert [("reasoning", "We think"), ("text", "Hi")] == kinds(found)
+    assert [0, 1] == [part.state["i"] for part in found.parts]
+
+
 def test_a_reasoning_without_an_end_behind_which_its_index_is_taken():
     """
     The last response has it under another id: it is the one of the stream (vLLM, a call behind a reasoning).

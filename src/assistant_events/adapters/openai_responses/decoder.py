@@ -238,7 +238,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         if words.is_of_others(event) if about is not None else kind not in words.TOOLS.inputs:
             return  # the item has what is not of this answer, and parts of unknown types
         whose = kind if about is None else about.item
-        named = self._items.at(string(event, "item_id")) if fields or about is None else None
+        address = string(event, "item_id") or (index if fields else None)  # vLLM 0.10 has empty ids
+        named = self._items.at(address) if fields or about is None else None
         if named is not None and named.kind != whose and (fields or named.role == "call"):
             return  # LiteLLM's bridge ends a text with a part of another kind; its custom calls have arguments, too
         item = self._items.find(index, string(event, "item_id"), whose, is_end=verb == "done")
