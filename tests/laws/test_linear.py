@@ -3,6 +3,7 @@ Law 14: what decoder, recorder, builder and `fold` do grows with the input and n
 not time.
 """
 
+import asyncio
 import sys
 import tracemalloc
 
@@ -30,6 +31,7 @@ from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.converters import dumps
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import Builder
+from assistant_events.session import Session, SyncSession, run_tools
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer
@@ -187,6 +189,34 @@ def rewind_in_memory(size):
         store.append("s", [rewind(f"u{number}")])
 
 
+def store_with_calls(size):
+    """
+    Return a store with a session whose last answer has unanswered calls.
+    """
+    store = MemoryStore()
+    calls = [ToolCalled(message_id="a1", call_id=f"c{number}", name="t", input={}) for number in range(size)]
+    start, end = StepStarted(message_id="a1", origin=origin()), StepEnded(message_id="a1", finish_reason="tool-calls")
+    store.append("s", [start, *calls, end])
+    return store
+
+
+def start_and_answer_calls(size):
+    session = SyncSession.open(store_with_calls(size), "s")
+    calls = session.transcript.pending_tool_calls
+    for event in [*[call.start() for call in calls], *[call.succeed(1) for call in calls]]:
+        session.append(event)
+
+
+def run_calls(size):
+    async def one(_):
+        return 1
+
+    async def work():
+        await run_tools(await Session.open(store_with_calls(size), "s"), one)
+
+    asyncio.run(work())
+
+
 WORK = {
     "deltas": record_deltas,
     "calls with ids": record_calls("c1", key=False),
@@ -201,6 +231,8 @@ WORK = {
     "emitting calls that are open": emit_open_calls,
     "refused restarts": fold_refused_restarts,
     "rewinds in memory": rewind_in_memory,
+    "calls that a session starts and answers": start_and_answer_calls,
+    "calls that a session runs": run_calls,
 }
 
 

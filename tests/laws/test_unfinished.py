@@ -123,7 +123,7 @@ def test_a_store_keeps_what_a_session_hands_in(batches):
 def test_a_session_hands_in_what_each_event_changes():
     """
     So it is when every event is a batch: calls that the app starts and answers in their step and behind it, results of
-    the provider, an answer beside another one, a cut, a restart and a rewind.
+    the provider, an answer beside another one, a cut, a restart and a rewind, and several calls that wait.
     """
     run, call = RemoteRun(id="r1", kind="acme", resumable=True), {"message_id": "a1", "call_id": "c1"}
     other, asked = {**call, "call_id": "c2"}, {**call, "call_id": "c3"}
@@ -148,6 +148,16 @@ def test_a_session_hands_in_what_each_event_changes():
         ev.StepFailed(message_id="a2", error=ErrorInfo(kind="network", message="cut")),
         ev.ToolFailed(message_id="a2", call_id="c1", error=ErrorInfo(kind="interrupted", message="cut")),
         ev.HistoryRewound(message_id="a2"),
+        ev.StepStarted(message_id="a3", origin=origin()),
+        *[ev.ToolCalled(message_id="a3", call_id=f"c{at}", name="weather", input={}) for at in range(3)],
+        ev.StepEnded(message_id="a3", finish_reason="tool-calls"),
+        ev.ToolStarted(message_id="a3", call_id="c1", attempt=1),
+        ev.ToolStarted(message_id="a3", call_id="c1", attempt=2),
+        ev.ToolSuccess(message_id="a3", call_id="c1"),
+        prompt(message_id="u2"),
+        ev.ToolSuccess(message_id="a3", call_id="c0"),
+        ev.ToolStarted(message_id="a3", call_id="c2", attempt=1),
+        ev.ToolSuccess(message_id="a3", call_id="c2"),
     ]
     with MemoryStore() as store:
         session = SyncSession.open(store, "s")

@@ -53,31 +53,43 @@ class Trial:
 
     def __init__(self, start: msg.Transcript) -> None:
         self._builder = Builder(start)
-        self._unfinished: tuple[msg.Unfinished, ...] | None = None
+        # By message and call; `None` before it is asked for, and after an event that may change all of it.
+        self._unfinished: dict[tuple[str, str | None], msg.Unfinished] | None = None
 
     def apply(self, event: StoredEvent) -> Outcome:
         """Apply one event that is to be stored."""
-        if event.__class__ not in _CONTENT and not self._is_result_of_open_call(event):
+        outcome = self._builder.apply(event)
+        if outcome is Outcome.APPLIED and event.__class__ not in _CONTENT and not self._has_followed(event):
             self._unfinished = None
-        return self._builder.apply(event)
+        return outcome
 
     def unfinished(self) -> tuple[msg.Unfinished, ...]:
         """
         Return `Transcript.unfinished` after the events.
 
-        It is the same from the start of a step to its end, however many events come between.
+        From the start of a step to its end it changes only with the calls that the app starts, and then with each
+        result, however many events come between and however many calls there are.
         """
         if self._unfinished is None:
-            self._unfinished = self._builder.transcript.unfinished()
-        return self._unfinished
+            left = self._builder.transcript.unfinished()
+            self._unfinished = {(each.message_id, each.call_id): each for each in left}
+        return tuple(self._unfinished.values())
 
-    def _is_result_of_open_call(self, event: StoredEvent) -> bool:
-        """Return whether an event is the result of a call that the app did not start, of a message that runs."""
-        if self._unfinished is None or not isinstance(event, ev.ToolSuccess | ev.ToolFailed):
+    def _has_followed(self, event: StoredEvent) -> bool:
+        """Let what is unfinished follow the start or the result of one call; return whether nothing else changes."""
+        left = self._unfinished
+        if left is None or not isinstance(event, ev.ToolStarted | ev.ToolSuccess | ev.ToolFailed):
             return False
-        left = [each for each in self._unfinished if each.message_id == event.message_id]
-        calls = {each.call_id for each in left if each.awaits is msg.Awaits.PROVIDER}
-        return None in calls and event.call_id not in calls
+        message, name = left.get((event.message_id, None)), (event.message_id, event.call_id)
+        is_running, call = message is not None and message.awaits is msg.Awaits.PROVIDER, left.get(name)
+        if isinstance(event, ev.ToolStarted):
+            if call is not None:
+                left[name] = attrs.evolve(call, is_outcome_unknown=True)
+            return call is not None
+        if not is_running and (call is None or len(left) == 1):
+            return False
+        left.pop(name, None)
+        return True
 
 
 @final

@@ -180,11 +180,11 @@ async def _run(
 async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError | None:
     """Store the result of a call that has none."""
     pauses = iter(PAUSES_S)
-    while _is_open(tool):
+    while True:
         try:
             await tool.session.append(answer)
         except ConflictError:
-            continue  # another call of the message was answered meanwhile, or this one
+            pass  # another call of the message was answered meanwhile, or this one
         except FencedError as error:
             return error
         except StoreError as error:
@@ -194,7 +194,10 @@ async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError 
         except LocalProtocolError:
             if _is_open(tool):
                 raise
-    return None
+        else:
+            return None
+        if not _is_open(tool):
+            return None
 
 
 def _bound(run: RunTool | Tools, tool: ToolRun) -> Callable[[], object]:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import cast
 
-from assistant_events.converters import structure, unstructure
+from assistant_events.converters import dumps, structure
 from assistant_events.errors import PrunedError, StoreError
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
-from assistant_events.values import read_json, write_json
+from assistant_events.values import read_json
 from assistant_events.values.credentials import error_text
 
 _log = logging.getLogger("assistant_events.stores")
@@ -74,7 +74,7 @@ def stored_transcript(store: Store, session_id: str) -> Transcript:
 
 def dump_unfinished(unfinished: Iterable[Unfinished]) -> bytes:
     """Return unfinished work as a JSON array."""
-    return write_json([unstructure(each) for each in unfinished])
+    return b"[" + b",".join(map(dumps, unfinished)) + b"]"
 
 
 def load_unfinished(data: bytes) -> tuple[Unfinished, ...]:

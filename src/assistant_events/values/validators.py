@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import repeat
 from math import inf
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -169,9 +170,9 @@ def tuple_of(value: Iterable[_T], expected: type | tuple[type, ...], field: str,
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise TypeError(f"{field}: expected an iterable, got {type(value).__name__}")
     items = tuple(value)
-    for at, item in enumerate(items):
-        if not isinstance(item, expected):
-            raise TypeError(f"{field}[{at}]: expected {label}, got {type(item).__name__}")
+    if not all(map(isinstance, items, repeat(expected))):  # without a step of Python for each
+        at, item = next((at, item) for at, item in enumerate(items) if not isinstance(item, expected))
+        raise TypeError(f"{field}[{at}]: expected {label}, got {type(item).__name__}")
     return items
 
 
