@@ -1,5 +1,5 @@
 """
-Law 14: what decoder, recorder, builder and `fold` do grows with the input and not faster. Calls and bytes are counted,
+Law 14: what decoder, recorder, builder, `fold` and sessions do grows with the input and not faster. Calls and bytes are counted,
 not time.
 """
 
@@ -29,16 +29,20 @@ from assistant_events.adapters import dialect_names, frame_templates, load_diale
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.converters import dumps
+from assistant_events.live import MemoryLive
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import Builder
-from assistant_events.session import Session, SyncSession, run_tools
+from assistant_events.session import Session, SyncSession, Turns, run_tools
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.stdlib_json import spell
+from assistant_events.web import ChatRoutes
 from tests.adapters.growing import WIRES, frames_of
 from tests.adapters.openai_chat.notation import D, F, J, stream
 from tests.fuzz.growing import GROWING, body_of, bytes_of, created, decoded, start
+from tests.session.scripted import Provider
+from tests.web.chat import Browser, authorize
 
 SIZE = 600
 
@@ -189,14 +193,21 @@ def rewind_in_memory(size):
         store.append("s", [rewind(f"u{number}")])
 
 
-def store_with_calls(size):
+def converse(size):
+    session = SyncSession.open(MemoryStore(), "s")
+    for number in range(size):
+        session.prompt("Hi")
+        session.append(*[event for event in answer("Hello", message_id=f"a{number}") if event.durable])
+
+
+def store_with_calls(size, owner=None):
     """
     Return a store with a session whose last answer has unanswered calls.
     """
     store = MemoryStore()
     calls = [ToolCalled(message_id="a1", call_id=f"c{number}", name="t", input={}) for number in range(size)]
     start, end = StepStarted(message_id="a1", origin=origin()), StepEnded(message_id="a1", finish_reason="tool-calls")
-    store.append("s", [start, *calls, end])
+    store.append("s", [start, *calls, end], owner=owner)
     return store
 
 
@@ -217,6 +228,46 @@ def run_calls(size):
     asyncio.run(work())
 
 
+def watch(store, batches):
+    """
+    Watch the session of a store until it is the turn of the user, while a session appends batches.
+    """
+
+    async def work():
+        async with MemoryLive(store, poll_s=None) as live:
+            turns = Turns(store, print, client=Provider(), live=live)
+            browser = Browser(ChatRoutes(turns, authorize=authorize))
+            session = await Session.open(store, "s", live=live)
+            async with browser.watch("/sessions/s/events?until=user") as events:
+                for batch in batches:
+                    await session.append(*batch)
+                await events.task
+                assert (await events.until("end"))[-1][2] == {"type": "end", "seq": session.seq}
+
+    asyncio.run(work())
+
+
+def watch_parts(size):
+    store = MemoryStore()
+    store.append("s", [StepStarted(message_id="a1", origin=origin())], owner="ada")
+    texts = [[TextStarted(message_id="a1"), TextEnded(message_id="a1", text="x")]] * size
+    watch(store, [*texts, [StepEnded(message_id="a1", finish_reason="stop")]])
+
+
+def watch_calls_of_the_provider(size):
+    store = MemoryStore()
+    store.append("s", [StepStarted(message_id="a1", origin=origin())], owner="ada")
+    ids = [{"message_id": "a1", "call_id": f"c{number}", "provider_executed": True} for number in range(size)]
+    calls = [[ToolCalled(**each, name="t", input={}), ToolSuccess(**each)] for each in ids]
+    watch(store, [*calls, [StepEnded(message_id="a1", finish_reason="stop")]])
+
+
+def watch_calls_of_the_app(size):
+    store = store_with_calls(size, owner="ada")
+    calls = fold(store.read("s")).pending_tool_calls
+    watch(store, [[call.request_approval()] for call in calls])
+
+
 WORK = {
     "deltas": record_deltas,
     "calls with ids": record_calls("c1", key=False),
@@ -233,6 +284,10 @@ WORK = {
     "rewinds in memory": rewind_in_memory,
     "calls that a session starts and answers": start_and_answer_calls,
     "calls that a session runs": run_calls,
+    "turns of a session": converse,
+    "parts that a browser watches": watch_parts,
+    "calls of the provider that it watches": watch_calls_of_the_provider,
+    "calls of the app that it watches": watch_calls_of_the_app,
 }
 
 

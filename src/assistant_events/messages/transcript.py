@@ -128,7 +128,7 @@ class Transcript(Frozen):
         return message
 
     def __contains__(self, message_id: object) -> bool:
-        return any(message.id == message_id for message in self.messages)
+        return message_id in map(_ID, self.messages)
 
     @property
     def last(self) -> Message | None:
@@ -257,4 +257,5 @@ def _is_resumable(message: AssistantMessage) -> bool:
     )
 
 
+_ID: Final = attrgetter("id")
 _STATUS: Final = attrgetter("status")

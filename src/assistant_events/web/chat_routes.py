@@ -21,9 +21,20 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
-from assistant_events.events import Frame, Record
+from assistant_events.events import (
+    CompactionEnded,
+    CompactionFailed,
+    Frame,
+    HistoryRewound,
+    Record,
+    StepEnded,
+    StepFailed,
+    ToolApprovalRequested,
+    ToolFailed,
+    ToolSuccess,
+)
 from assistant_events.live import MemoryLive
-from assistant_events.messages import ApprovalStatus, Awaits, Transcript
+from assistant_events.messages import ApprovalStatus, Awaits, ToolPart, Transcript
 from assistant_events.outward import Cursor, DocumentWriter, SharedEvents, SseWriter, end_event, error_event
 from assistant_events.outward.sse import SSE_START
 from assistant_events.reducer import Builder
@@ -58,6 +69,10 @@ _RETRY_AFTER: Final = {"retry-after": "5"}
 
 _STOP_S: Final = 10.0
 """How long a session that is deleted waits for the end of its turn."""
+
+_OF_CALLS: Final = (ToolSuccess, ToolFailed, ToolApprovalRequested)
+_LAST: Final = (*_OF_CALLS, StepEnded, StepFailed, CompactionEnded, CompactionFailed, HistoryRewound)
+"""Events behind which it may be the turn of the user, of calls and of messages."""
 
 
 @final
@@ -238,13 +253,13 @@ class ChatRoutes:
         self, session_id: str, after: int | None, known: Transcript | None, *, until_user: bool
     ) -> AsyncGenerator[bytes]:
         writer = SseWriter(self._shared.setdefault(session_id, SharedEvents()))
-        turn = Builder(known) if until_user else None
+        turn = _Turn(known) if until_user and known is not None else None
         yield SSE_START
         try:
             while True:
                 if after is None:
                     known = await self._transcript(session_id) if known is None else known
-                    turn = None if turn is None else Builder(known)
+                    turn = _Turn(known) if until_user else None
                     after = known.seq
                     yield writer.snapshot(known, await self._store.run(_record, self._store.store, session_id, after))
                     if turn is not None and await self._is_users_turn(session_id, known):
@@ -257,10 +272,11 @@ class ChatRoutes:
                             yield writer.write(item)
                             if turn is None or isinstance(item, Frame):
                                 continue
-                            turn.apply(item)
-                            if item.seq == turn.seq and await self._is_users_turn(session_id, turn.transcript):
-                                yield end_event(item.seq)
-                                return
+                            if (now := turn.apply(item)) is not None:
+                                if await self._is_users_turn(session_id, now):
+                                    yield end_event(item.seq)
+                                    return
+                                turn.left = self._not_users(now)
                 except PrunedError:
                     after = None
                 else:
@@ -312,10 +328,41 @@ class ChatRoutes:
     async def _is_users_turn(self, session_id: str, transcript: Transcript) -> bool:
         """Return whether only a person, or a browser, can continue."""
         if transcript.awaits is Awaits.TOOLS:
-            calls = transcript.pending_tool_calls
-            of_browser = self._turns.of_browser
-            return all(call.approval is ApprovalStatus.REQUESTED or call.name in of_browser for call in calls)
+            return not self._calls_of_app(transcript)
         return transcript.awaits is Awaits.USER and not await self._turns.asks_again(session_id, transcript)
+
+    def _calls_of_app(self, transcript: Transcript) -> list[ToolPart]:
+        """Return the calls without a result that wait neither for an approval nor for a browser."""
+        calls, of_browser = transcript.pending_tool_calls, self._turns.of_browser
+        return [call for call in calls if call.approval is not ApprovalStatus.REQUESTED and call.name not in of_browser]
+
+    def _not_users(self, transcript: Transcript) -> set[tuple[str | None, str | None]]:
+        """Return messages and calls by which it is not the turn of the user, whose it is not."""
+        left = self._calls_of_app(transcript) if transcript.awaits is Awaits.TOOLS else transcript.unfinished()
+        return {(each.message_id, each.call_id) for each in left}
+
+
+class _Turn:
+    """A turn that is watched until it is that of the user: its transcript is made where that may be."""
+
+    def __init__(self, known: Transcript) -> None:
+        self._builder = Builder(known)
+        self._known = known.seq
+
+        self.left: set[tuple[str | None, str | None]] = set()
+        """Messages and calls by which it is not the turn of the user."""
+
+    def apply(self, record: Record) -> Transcript | None:
+        """Apply a record; return the transcript when it may be the turn of the user now."""
+        self._builder.apply(record)
+        event = record.event
+        if record.seq != self._builder.seq or (record.seq > self._known and not isinstance(event, _LAST)):
+            return None
+        if isinstance(event, _OF_CALLS):
+            self.left.discard((event.message_id, event.call_id))
+        else:
+            self.left.clear()
+        return None if self.left else self._builder.transcript
 
 
 class _Streams:
