@@ -1,6 +1,6 @@
 """
-Law 14: what decoder, recorder, builder, `fold` and sessions do grows with the input and not faster. Calls and bytes are counted,
-not time.
+Law 14: what decoder, recorder, builder, `fold` and sessions do grows with the input and not faster. Calls and bytes are
+counted, not time.
 """
 
 import asyncio
