@@ -361,6 +361,25 @@ def test_a_call_that_is_answered_before_it_begins():
     run(main())
 
 
+def test_a_call_that_is_answered_while_its_start_waits(tmp_path):
+    """
+    So it is when the session reads that, as `Turns` lets it from time to time, in front of the start.
+    """
+
+    async def main():
+        with SqliteStore(tmp_path / "chat.db") as store:
+            session, ran = await asked(store, call("a"), call("b")), []
+            [first, _] = session.transcript.last.tool_calls
+            store.append("s1", [first.succeed("sun")])
+
+            await asyncio.gather(session.refresh(), run_tools(session, lambda run: ran.append(run.call.call_id)))
+
+            assert ["b"] == ran
+            assert [] == list(session.transcript.pending_tool_calls)
+
+    run(main())
+
+
 def test_a_call_that_is_stopped_while_its_result_waits():
     """
     The result comes while a stop is being stored: the stop wins, and the result is dropped without an error.

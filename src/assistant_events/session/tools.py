@@ -145,6 +145,10 @@ async def _started(
             )
         except ConflictError:
             continue  # another writer has answered or approved one of them
+        except LocalProtocolError:
+            if calls == ready_calls(session.transcript, of_browser):
+                raise
+            continue  # the same, and the session has read it while this waited for its turn
         # A start that another task of this process has stored is not among the records.
         stored = {record.event.call_id for record in records if isinstance(record.event, ToolStarted)}
         return [call for call in calls if call.call_id in stored]
