@@ -7,18 +7,22 @@ import gc
 import tracemalloc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from assistant_events import ErrorInfo, PromptSubmitted, StepFailed, StepStarted, find_problems, fold
+from assistant_events import Awaits, ErrorInfo, PromptSubmitted, StepFailed, StepStarted, ToolPart, find_problems, fold
 from assistant_events.errors import PrunedError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.outward import Cursor, DocumentWriter
-from assistant_events.session import Session
+from assistant_events.session import Session, Turns
 from assistant_events.stores import MemoryStore, SqliteStore
-from assistant_events.testing import prompt
+from assistant_events.testing import Call, answer, prompt, records
 from assistant_events.web import ChatRoutes
+from assistant_events.web.chat_routes import _Turn
 from assistant_events.web.sse_response import SseResponse
-from tests.session.scripted import ASKS, HELLO, Scripted, line
-from tests.web.chat import Browser, Instead, chat, folded, run, until
+from tests.drawn import sessions
+from tests.session.scripted import ASKS, HELLO, Provider, Scripted, line
+from tests.web.chat import Browser, Instead, authorize, chat, folded, run, until
 
 
 def held(*chunks):
@@ -774,3 +778,58 @@ def test_a_browser_that_watches_keeps_no_history(tmp_path):
 
     with SqliteStore(tmp_path / "chat.db") as store:  # each reads a text of its own
         run(main(store))
+
+
+def is_users(transcript, tools):
+    """
+    Return whether it is the turn of the user, by the words of `ChatRoutes`.
+    """
+    if transcript.awaits is not Awaits.TOOLS:
+        return transcript.awaits is Awaits.USER
+    return all(call.approval == "requested" or call.name in tools for call in transcript.pending_tool_calls)
+
+
+def end_of(log, after, known, tools):
+    """
+    Return the seq of the record with which a turn ends that is watched behind `after`, with some tools of the browser.
+    """
+    store = MemoryStore()
+    turns = Turns(store, print, client=Provider(), live=MemoryLive(store), of_browser=tools)
+    routes, turn = ChatRoutes(turns, authorize=authorize), _Turn(known)
+    for record in log[after:]:
+        if (now := turn.apply(record)) is not None:
+            if is_users(now, tools):
+                return record.seq
+            turn.left = routes._not_users(now)
+    return None
+
+
+@given(sessions(), st.data())
+def test_a_watched_turn_ends_with_the_first_record_that_ends_it(events, data):
+    """
+    Few records are looked at, and none is missed, wherever a browser begins, and whatever tools it has.
+    """
+    log = records([event for event in events if event.durable])
+    after = data.draw(st.integers(0, len(log)))
+    known = fold(log[: data.draw(st.integers(after, len(log)))])
+    names = [call.name for message in fold(log) for call in getattr(message, "tool_calls", ())]
+    tools = data.draw(st.sets(st.sampled_from(names or ["none"])))
+
+    if after < known.seq or not is_users(known, tools):  # else there is nothing to watch
+        seqs = range(max(after + 1, known.seq), len(log) + 1)
+        ends = next((seq for seq in seqs if is_users(fold(log[:seq]), tools)), None)
+        assert ends == end_of(log, after, known, tools)
+
+
+@pytest.mark.parametrize("last", [ToolPart.succeed, ToolPart.fail, ToolPart.request_approval])
+def test_a_watched_turn_ends_with_the_last_call_of_the_app(last):
+    """
+    Calls of the app are answered, or wait for a person, in any order, while one of the browser waits.
+    """
+    calls = [Call("rain", call_id=each) for each in ("c1", "c2", "c3")]
+    asked = [event for event in answer(calls=[*calls, Call("form", call_id="c4")]) if event.durable]
+    c1, c2, c3, _ = fold(asked).pending_tool_calls
+    ends = [c2.succeed("sun"), c3.request_approval(), c1.start(), last(c1, "why")]
+    log = records([*asked, *ends, c2.succeed("sun")])
+
+    assert log[-2].seq == end_of(log, 1, fold(log[:1]), {"form"})
