@@ -126,6 +126,34 @@ def test_the_beginnings_of_ids(stream):
     assert PREFIXES == {item["type"]: item["id"].partition("_")[0] for item in response["output"]}
 
 
+@pytest.mark.parametrize(("model", "statuses"), [("grok-4.3", ["in_progress", "completed"]), (MODEL, [None, None])])
+def test_the_status_of_a_reasoning(model, statuses):
+    """
+    Those of xAI have one in its recordings, and `@ai-sdk/xai` reads none without; those of OpenAI have none.
+    """
+    answer = {"thought": "Rain?", "text": "No."}
+    items = [
+        event["item"] for event in posted(anything(answer), body(stream=True, model=model)).events if "item" in event
+    ]
+    [whole, _] = posted(anything(answer), body(model=model)).document["output"]
+
+    assert statuses == [item.get("status") for item in items if item["type"] == "reasoning"]
+    assert (statuses[1], "Rain?") == (whole.get("status"), whole["summary"][0]["text"])
+
+
+def test_the_ids_of_calls_of_xai():
+    """
+    `@ai-sdk/xai` sends the id of a call as that of its item, which xAI takes.
+    """
+    call, result = {**CALL, "id": "call_1", "status": "completed"}, {**RESULT, "output": "wet"}
+    request = body(
+        [USER, {**REASONING, "id": "rs_8", "status": "completed", "encrypted_content": "eA=="}, call, result]
+    )
+
+    assert 200 == posted(anything(sign=False), {**request, "model": "grok-4.3"}).status
+    assert 400 == posted(anything(sign=False), request).status
+
+
 def test_a_call_of_the_service_and_its_result():
     """
     Both items have one id (`call_id` of `shell_call` and of `shell_call_output`): there is one call.

@@ -28,7 +28,13 @@ from assistant_events.adapters.openai_responses.mock.runs import (
     counted_usage,
     output_of,
 )
-from assistant_events.adapters.openai_responses.mock.validation import ItemLedger, Known, check_create, check_items
+from assistant_events.adapters.openai_responses.mock.validation import (
+    GROK,
+    ItemLedger,
+    Known,
+    check_create,
+    check_items,
+)
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api, preflight_for
 from assistant_events.mock.clock import ProviderClock
@@ -89,6 +95,14 @@ class ResponsesService(DocumentService[Run]):
             content = string(item, "encrypted_content")
             if content is not None:
                 yield content, SEALED
+
+    def answer_to(self, body: Body, answer: fixtures.Answer) -> fixtures.Answer:
+        """Return the answer; a reasoning of Grok has a status, without which clients of xAI do not read it."""
+        if not GROK.search(string(body, "model") or ""):
+            return answer
+        output = cast("Answer", answer).output
+        shown = [{"status": "completed", **item} if item.get("type") == "reasoning" else item for item in output]
+        return attrs.evolve(cast("Answer", answer), output=cast("Any", shown))
 
     def facts(self, body: Body) -> RequestFacts:
         """Return what fixtures are compared with in a request."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, final
 
@@ -31,6 +31,10 @@ _PARTS: Final = {"assistant": ("output_text", "refusal")}
 # can1357/oh-my-pi#977, duolahypercho/codex-router#780
 _ID_PREFIXES: Final = {**PREFIXES, "function_call_output": "fc"}
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
+
+GROK: Final = re.compile("(?i)grok")
+"""Models of xAI, which takes any beginning of an id: `@ai-sdk/xai` sends calls with that of the call as their own."""
+
 _OF_USER: Final = ("input_text", "input_image", "input_file", "input_audio")
 
 
@@ -167,7 +171,7 @@ def check_create(body: Body, known: Known) -> None:
     _check_fields(body)
     _check_tool_choice(body)
     items = [known.items.resolved(item) for item in _checked_items(body)]
-    check_items("input", items)
+    check_items("input", items, {} if GROK.search(string(body, "model") or "") else _ID_PREFIXES)
     _check_namespaces(body, items, known.items)
     _check_ids([*known.earlier, *items])
     _check_calls(items, known.earlier)
@@ -177,9 +181,10 @@ def check_create(body: Body, known: Known) -> None:
         _check_signatures(items, known.signatures)
 
 
-def check_items(name: str, items: list[Fields]) -> None:
-    """Check each item of a field of a request. Raises `ApiError`."""
+def check_items(name: str, items: list[Fields], prefixes: Mapping[str, str] = _ID_PREFIXES) -> None:
+    """Check each item of a field of a request, with beginnings of ids by type. Raises `ApiError`."""
     for place, item in enumerate(items):
+        _check_id(f"{name}[{place}].id", string(item, "id"), prefixes.get(string(item, "type") or "message", ""))
         _check_item(f"{name}[{place}]", item)
 
 
@@ -249,7 +254,6 @@ def _check_id(where: str, ident: str | None, prefix: str) -> None:
 
 def _check_item(where: str, item: Fields) -> None:
     kind, role = string(item, "type") or "message", item.get("role")
-    _check_id(f"{where}.id", string(item, "id"), _ID_PREFIXES.get(kind, ""))
     if kind == "message":
         if role not in _ROLES:
             raise _rejected(f"Invalid value for '{where}.role'. Supported values are: {_listed(_ROLES)}.")
