@@ -385,7 +385,6 @@ ACCEPTED = {
     "a search beside a call": body("Hi", model(ASKED, CALL), user(RESULT)),
     "a result in the next answer": body("Hi", model(ASKED, CALL), user(RESULT), model(HELD, TEXT), "And?"),
     "a tool of the provider": body(tools=[{"type": "web_search_20250305", "name": "web_search"}]),
-    "a prefill": body("Hi", model(TEXT)),
 }
 
 
@@ -419,6 +418,41 @@ def test_a_tool_loop_has_one_thought(status, messages):
     fixtures = {"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}
 
     assert status == posted(fixtures, body("Hi", *messages, thinking=THINKING), sign=False).status
+
+
+NO_PREFILL = "This model does not support assistant message prefill. The conversation must end with a user message."
+NO_THOUGHT = "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`."
+OLD_AND_NEW = {
+    "claude-3-5-sonnet-latest": None,
+    "claude-opus-4-20250514": None,
+    "claude-opus-4-1-20250805": None,
+    "claude-haiku-4-5@20251001": None,
+    "claude-opus-4-6": NO_PREFILL,
+    "claude-sonnet-4-6-20260217": NO_PREFILL,
+    "claude-sonnet-5": NO_PREFILL,
+    "claude-fable-5-1": NO_PREFILL,
+    "deepseek-v4": None,
+}
+PREFILLS = {
+    **{name: (name, {}, [TEXT], message) for name, message in OLD_AND_NEW.items()},
+    "while thinking": ("claude-sonnet-4-5", {"thinking": THINKING}, [TEXT], NO_THOUGHT),
+    "behind a thought": ("claude-sonnet-4-5", {"thinking": THINKING}, [SEALED, TEXT], None),
+    "that was paused": (MODEL, {}, [TEXT, ASKED], None),
+}
+
+
+@pytest.mark.parametrize(("name", "more", "blocks", "message"), PREFILLS.values(), ids=PREFILLS)
+def test_a_prefill(name, more, blocks, message):
+    """
+    Models from 4.6 on take no text of the assistant at the end, and older ones none without a thought while they think.
+
+    (Reports: ericc-ch/copilot-api#261, router-for-me/CLIProxyAPI#5321, Aider-AI/aider#3820.)
+    """
+    request = {**body("Hi", model(*blocks), **more), "model": name}
+    found = posted({"fixtures": [{"match": {}, "answer": {"text": "So"}}], "version": 1}, request, sign=False)
+
+    assert (200 if message is None else 400) == found.status
+    assert (message or "") in found.document.get("error", {"message": ""})["message"]
 
 
 HEADERS_REFUSED = {

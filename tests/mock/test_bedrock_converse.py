@@ -362,7 +362,6 @@ ACCEPTED = {
     ),
     "a tool of the provider": body(toolConfig={"tools": [{"systemTool": {"name": "nova_grounding"}}]}),
     "an empty result": body("Hi", model(CALL), user(altered_result(content=[])), **TOOLS),
-    "a prefill": body("Hi", model(TEXT)),
     "an image": body(user({"image": {"format": "png", "source": {"bytes": "eA=="}}})),
 }
 
@@ -373,6 +372,34 @@ def test_what_is_accepted(request_):
     What the service accepts is answered.
     """
     assert 200 == anything(request_).status
+
+
+SEALED = {"reasoningContent": {"reasoningText": {"text": "Hm", "signature": "EqQB"}}}
+PREFILLS = {
+    "an old model": ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", {}, [TEXT], ""),
+    "another model": ("amazon.nova-pro-v1:0", {}, [TEXT], ""),
+    "a new model": (MODEL, {}, [TEXT], "This model does not support assistant message prefill."),
+    "while it thinks": (
+        "anthropic.claude-haiku-4-5-20251001-v1:0",
+        THINKING,
+        [TEXT],
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`.",
+    ),
+    "behind a thought": ("anthropic.claude-haiku-4-5-20251001-v1:0", THINKING, [SEALED, TEXT], ""),
+}
+
+
+@pytest.mark.parametrize(("name", "more", "blocks", "message"), PREFILLS.values(), ids=PREFILLS)
+def test_a_prefill(name, more, blocks, message):
+    """
+    Claude from 4.6 on takes no text of the assistant at the end, older models none without a thought while they think.
+    """
+    fixtures = {"fixtures": [{"match": {}, "answer": {"text": "So"}}], "version": 1}
+    path = f"/model/{name.replace(':', '%3A')}/converse"
+    found = posted(fixtures, body("Hi", model(*blocks), **more), path=path, sign=False)
+
+    assert (400 if message else 200) == found.status
+    assert not message or f"The model returned the following errors: {message}" in found.document["message"]
 
 
 @pytest.mark.parametrize(

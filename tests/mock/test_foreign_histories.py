@@ -7,7 +7,7 @@ from functools import cache
 import attrs
 import pytest
 
-from assistant_events import AssistantMessage, ErrorInfo, Transcript, UserMessage, fold
+from assistant_events import AssistantMessage, Awaits, ErrorInfo, Transcript, UserMessage, fold
 from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.adapters.anthropic_messages.mock.validation import check_create as check_messages
 from assistant_events.adapters.bedrock_converse.mock.validation import check_create as check_converse
@@ -21,8 +21,10 @@ THINKING = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 
 TARGETS = {
     "Messages": ("anthropic-messages", {"model": "m", "max_tokens": 9}),
+    "Messages of a new model": ("anthropic-messages", {"model": "claude-opus-5-5", "max_tokens": 9}),
     "Messages with thinking": ("anthropic-messages", {"model": "m", "max_tokens": 2048, **THINKING}),
     "Converse": ("bedrock-converse", {"modelId": "m", **TOOLS}),
+    "a new Claude on Converse": ("bedrock-converse", {"modelId": "anthropic.claude-opus-5-5", **TOOLS}),
     "Claude on Converse with thinking": (
         "bedrock-converse",
         {"modelId": "anthropic.m", "additionalModelRequestFields": THINKING, **TOOLS},
@@ -76,7 +78,9 @@ def conversations(name):
         for answer in [message for message in messages if isinstance(message, AssistantMessage)]:
             for ended in endings(answer):
                 again = attrs.evolve(ended, id="a2")
-                found += [[PROMPT, ended], [PROMPT, ended, NEXT], [PROMPT, ended, NEXT, again, LAST]]
+                awaits_model = Transcript(messages=(PROMPT, ended)).awaits is Awaits.MODEL
+                found += [[PROMPT, ended]] if awaits_model else []
+                found += [[PROMPT, ended, NEXT], [PROMPT, ended, NEXT, again, LAST]]
     return found
 
 

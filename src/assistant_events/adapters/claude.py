@@ -48,6 +48,21 @@ Gateways pass on what Claude refuses: Copilot (openclaw/openclaw#31329, microsof
 """
 
 
+TAKES_NO_PREFILL: Final = re.compile(r"claude-[a-z]+-(?:4[-.](?:[6-9]|\d\d)(?!\d)|[5-9]|\d\d(?!\d))")
+"""
+Models that refuse a request with a text of the assistant at its end: all from 4.6 on.
+
+Opus 4.6 to 4.8 and Sonnet 4.6 refuse one, the models of 4.5 take it (ericc-ch/copilot-api#261,
+router-for-me/CLIProxyAPI#5321); so do Sonnet 5 and Fable (cortexkit/magic-context#511, vybestack/llxprt-code#3695).
+"""
+
+
+NO_PREFILL: Final = (
+    "This model does not support assistant message prefill. The conversation must end with a user message."
+)
+"""What they answer."""
+
+
 NO_ADDRESSES: Final = frozenset({"bedrock", "vertex"})
 """
 Providers where Claude reads no address of the web, and no stored file: “URL sources are not supported” (Vertex:

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
 from assistant_events.adapters.anthropic_messages.vocabulary import is_summary
-from assistant_events.adapters.claude import undeclared_references
+from assistant_events.adapters.claude import NO_PREFILL, TAKES_NO_PREFILL, undeclared_references
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import rejected
 from assistant_events.mock.runs import Body
@@ -71,6 +71,7 @@ def check_create(version: str | None, body: Body, ledger: SignatureLedger | None
     _check_server_calls(messages)
     _check_last_blocks(messages)
     _check_first_block(body, messages)
+    _check_prefill(body, messages)
     if ledger is not None:
         _check_signatures(messages, ledger)
 
@@ -297,6 +298,17 @@ def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
     if loop and all(sealed_content(messages[place][1][0]) is None for place in loop):
         where = f"messages.{loop[0]}.content.0.type"
         raise rejected(f"{where}: {_NO_THINKING.format(messages[loop[0]][1][0]['type'])}")
+
+
+def _check_prefill(body: Body, messages: list[tuple[str, Blocks]]) -> None:
+    """Check a text of the assistant at the end: newer models take none, and others none without its thought."""
+    role, blocks = messages[-1]
+    if role != "assistant" or not blocks or blocks[-1]["type"] != "text":
+        return
+    if TAKES_NO_PREFILL.search(body["model"]):
+        raise rejected(NO_PREFILL)
+    if is_thinking(body) and sealed_content(blocks[0]) is None:
+        raise rejected(f"messages.{len(messages) - 1}.content.0.type: {_NO_THINKING.format(blocks[0]['type'])}")
 
 
 def _is_call(block: Fields) -> bool:

@@ -17,6 +17,7 @@ from assistant_events.adapters.bedrock_converse.mock.answers import app_call
 from assistant_events.adapters.bedrock_converse.mock.runs import sealed_content, signature_of
 from assistant_events.adapters.bedrock_converse.vocabulary import MEDIA
 from assistant_events.adapters.bedrock_models import READS_S3, TAKES_NO_STATUS, TURNS_OF_ONE_KIND
+from assistant_events.adapters.claude import NO_PREFILL, TAKES_NO_PREFILL
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
 from assistant_events.mock.requests import ApiError, rejected
 from assistant_events.mock.runs import Body
@@ -116,6 +117,7 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
         _check_sources([blocks for _, blocks in messages])
     _check_calls(messages)
     _check_first_block(body, messages)
+    _check_prefill(body, messages)
     if ledger is not None:
         _check_signatures(messages, ledger)
 
@@ -334,6 +336,18 @@ def _check_first_block(body: Body, messages: Sequence[tuple[str, _Blocks]]) -> N
         first = messages[loop[0]][1][0]
         found = "tool_use" if "toolUse" in first else next(iter(first))
         raise _refused_by_model(f"messages.{loop[0]}.content.0.type: {_NO_THINKING.format(found)}")
+
+
+def _check_prefill(body: Body, messages: Sequence[tuple[str, _Blocks]]) -> None:
+    """Check a text of the assistant at the end: newer models take none, and others none without its reasoning."""
+    role, blocks = messages[-1]
+    if role != "assistant" or "text" not in blocks[-1]:
+        return
+    if TAKES_NO_PREFILL.search(string(body, "modelId") or ""):
+        raise _refused_by_model(NO_PREFILL)
+    if is_thinking(body) and sealed_content(blocks[0]) is None:
+        where = f"messages.{len(messages) - 1}.content.0.type"
+        raise _refused_by_model(f"{where}: {_NO_THINKING.format(next(iter(blocks[0])))}")
 
 
 def _is_result(block: Fields) -> bool:
