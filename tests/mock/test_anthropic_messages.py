@@ -438,6 +438,13 @@ PREFILLS = {
     "while thinking": ("claude-sonnet-4-5", {"thinking": THINKING}, [TEXT], NO_THOUGHT),
     "behind a thought": ("claude-sonnet-4-5", {"thinking": THINKING}, [SEALED, TEXT], None),
     "that was paused": (MODEL, {}, [TEXT, ASKED], None),
+    "with a blank at its end": (
+        "claude-haiku-4-5",
+        {},
+        [TEXT, {"type": "text", "text": "So\n"}],
+        "messages: final assistant content cannot end with trailing whitespace",
+    ),
+    "with a blank before its end": ("claude-haiku-4-5", {}, [{"type": "text", "text": "So "}, TEXT], None),
 }
 
 

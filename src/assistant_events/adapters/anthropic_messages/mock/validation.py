@@ -309,6 +309,8 @@ def _check_prefill(body: Body, messages: list[tuple[str, Blocks]]) -> None:
         raise rejected(NO_PREFILL)
     if is_thinking(body) and sealed_content(blocks[0]) is None:
         raise rejected(f"messages.{len(messages) - 1}.content.0.type: {_NO_THINKING.format(blocks[0]['type'])}")
+    if str(blocks[-1]["text"])[-1:].isspace():  # crewAIInc/crewAI#4430, GCWing/OpenBitFun#825
+        raise rejected("messages: final assistant content cannot end with trailing whitespace")
 
 
 def _is_call(block: Fields) -> bool:
