@@ -97,7 +97,6 @@ def read_exception(response: Mapping[str, Any]) -> ErrorInfo:
 
 def write_exception(error: ErrorInfo) -> dict[str, Any]:
     """Return the event of an error: an exception, or an error of the stream where the code is not one of a service."""
-    # Any: plain JSON.
     written = AWS_ERRORS.write(error)
     is_exception = str(written.get("code")).lower().endswith("exception")
     if not is_exception and error_in({"error": written}) is None:  # of another provider: without a code, or with a type
@@ -118,7 +117,6 @@ def for_boto3(body: Any) -> Any:
 
     Over HTTP the body is sent as it is.
     """
-    # Any: plain JSON.
     if isinstance(body, list):
         return [for_boto3(each) for each in body]
     if not isinstance(body, dict):
@@ -127,6 +125,5 @@ def for_boto3(body: Any) -> Any:
 
 
 def _as_bytes(key: str, value: Any) -> Any:
-    # Any: plain JSON.
     data = base64_bytes(value) if key in ("bytes", "redactedContent") and isinstance(value, str) else None
     return for_boto3(value) if data is None else data

@@ -532,7 +532,6 @@ class DecoderBase(FrameReader):
         self.on_begin()
 
     def _forget_step(self) -> None:
-        # Any: plain JSON.
         self._usage = self._served_model = None
         self.step_state: dict[str, Any] = {}
         self.step_details: dict[str, Any] = {}

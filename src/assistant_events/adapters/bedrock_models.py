@@ -43,7 +43,6 @@ def with_names(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Nested ones, too (anomalyco/opencode#46296, earendil-works/pi: `bedrock-converse-stream.ts`).
     """
-    # Any: plain JSON.
     return [{key: _named(each) if key == "toolUse" else each for key, each in block.items()} for block in blocks]
 
 
@@ -55,7 +54,6 @@ def _named(value: Any) -> Any:
 
 def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return messages in which results are in messages of their own, with a text of the model behind them."""
-    # Any: plain JSON.
     apart: list[dict[str, Any]] = []
     for message in messages:
         results = [block for block in message["content"] if "toolResult" in block]

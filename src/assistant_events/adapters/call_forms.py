@@ -61,7 +61,6 @@ class CallForm(NamedTuple):
 
             text: The text that was streamed; `None` when it is not known.
         """
-        # Any: plain JSON.
         if self.form == "fields":
             return {key: item[key] for key in self.input.split() if key in item}
         if text is None or (text and text == self.text_elsewhere(item)):
@@ -75,7 +74,6 @@ class CallForm(NamedTuple):
 
     def write(self, call: msg.ToolPart) -> dict[str, Any]:
         """Return name and input of a call, and its result where its own item has that, as fields of its item."""
-        # Any: plain JSON.
         written: dict[str, Any] = {} if self.name else {"name": call.name}
         cut = parse_input(call.raw_input)[0] if self.form == "fields" else None  # one that came as fields is JSON
         arguments: dict[str, Any] = thaw(call.input or cut or NO_FIELDS)

@@ -145,7 +145,6 @@ def tool_error(item: Fields) -> v.ErrorInfo | None:
 
 def output_value(call: msg.ToolPart) -> Any:
     """Return the output of a call of the provider as its decoder has read it: a JSON value, a text, or nothing."""
-    # Any: plain JSON.
     match call.output:
         case ():
             return None
@@ -176,7 +175,6 @@ def text_of(content: Iterable[v.Content]) -> str:
 
 def shell_output(text: str, *, failed: bool) -> list[Any]:
     """Return the outputs of the commands of a shell: the array that a text is, or the text as that of one command."""
-    # Any: plain JSON.
     given = json_array(text)
     if given and all(is_object(each) and "outcome" in each for each in given):
         return given
@@ -185,7 +183,6 @@ def shell_output(text: str, *, failed: bool) -> list[Any]:
 
 def fields_in(content: Iterable[v.Content], *names: str) -> dict[str, Any]:
     """Return the fields with these names that the JSON among *content* has."""
-    # Any: plain JSON.
     values = [v.thaw(item.value) for item in content if isinstance(item, v.JsonContent)]
     return {key: value[key] for value in values for key in names if isinstance(value, dict) and key in value}
 

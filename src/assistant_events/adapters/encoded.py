@@ -40,7 +40,6 @@ def _size(body: dict[str, Any]) -> str:
 class Encoded:
     """A request that is ready to be sent."""
 
-    # Any: plain JSON.
     body: dict[str, Any] = attrs.field(repr=_size)
     """The app's body with the conversation in it: fresh plain JSON, the caller's to change. It holds state."""
 

@@ -135,7 +135,6 @@ class ErrorTable:
 
     def write_document(self, error: ErrorInfo) -> dict[str, Any]:
         """Return a document with the error object of `write` under `error`."""
-        # Any: plain JSON.
         written = self.write(error)
         own = {key: written.pop(key) for key in self.beside if key in written}
         return {"error": written, **own}
@@ -211,7 +210,6 @@ class ErrorTable:
 
     def write(self, error: ErrorInfo) -> dict[str, Any]:
         """Return an error object that is read as *error*, or, when there is none, one with the nearest code."""
-        # Any: plain JSON.
         for form in self._forms(error):
             if self.read(form) == error:
                 return form

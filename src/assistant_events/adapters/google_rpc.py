@@ -82,7 +82,6 @@ ERRORS: Final = ErrorTable(
 
 def _error_object(error: ErrorInfo) -> dict[str, Any]:
     """Return the error object for an error of another API, with the code nearest to its kind and the status of that."""
-    # Any: plain JSON.
     code = ERRORS.word(error.kind)
     return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
 
@@ -129,7 +128,6 @@ _SNAKE: Final = re.compile(r"_+([^_])")
 
 def camel_keys(value: Any) -> Any:
     """Return a document with its fields in camelCase. The services take snake_case, too, and clients dump it."""
-    # Any: plain JSON.
     if not is_object(value):
         return [camel_keys(each) for each in value] if is_array(value) else value
     named = [(_SNAKE.sub(lambda found: found[1].upper(), key), each) for key, each in value.items()]

@@ -132,7 +132,6 @@ def content_blocks(
 
 def joined_state(states: Iterable[State]) -> dict[str, Any]:
     """Return the state of an item of several parts as plain JSON: arrays are joined, else the last counts."""
-    # Any: plain JSON.
     joined: dict[str, Any] = {}
     for state in states:
         for key, value in thaw(state).items():
@@ -168,7 +167,6 @@ def joined_pieces(pieces: Iterable[Fields], texts: Collection[str]) -> list[dict
     Pieces with the same `piece_key` are one item, up to one that begins another (`begins_item`): the fields *texts* are
     joined, of others the last counts.
     """
-    # Any: plain JSON.
     items: list[dict[str, Any]] = []
     latest: dict[Hashable, dict[str, Any]] = {}
     for piece in pieces:
@@ -188,7 +186,6 @@ def sent_details(details: Iterable[Fields]) -> list[dict[str, Any]]:
 
     Without data, the id is of an item of OpenAI that is stored nowhere: it is not found (langchain#37777).
     """
-    # Any: plain JSON.
     empty = {"type", "id", "format", "index"}
     kept = [detail for detail in details if detail.get("type") != "reasoning.encrypted" or others(detail, empty)]
     sealed = [detail.get("id") for detail in kept if detail.get("data")]
@@ -198,13 +195,11 @@ def sent_details(details: Iterable[Fields]) -> list[dict[str, Any]]:
 
 def text_block(text: str) -> dict[str, Any]:
     """Return a text as a content block that has nothing else."""
-    # Any: plain JSON.
     return {"type": "text", "text": text}
 
 
 def text_or_blocks(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     """Return content blocks, of one `text_block` alone its text."""
-    # Any: plain JSON.
     return blocks[0]["text"] if len(blocks) == 1 and _is_text_alone(blocks[0]) else blocks
 
 
@@ -215,7 +210,6 @@ def with_one_text(message: dict[str, Any]) -> dict[str, Any]:
     Text models of Workers AI, SambaNova and NIM refuse an array (anomalyco/opencode#30381), Gemini behind OpenRouter an
     empty result (Roo-Code#10672).
     """
-    # Any: plain JSON.
     blocks, is_result = mappings(message, "content"), message["role"] in ("tool", "function")
     if blocks and all(map(_is_text_alone, blocks)):
         return {**message, "content": "\n".join([each["text"] for each in blocks])}
@@ -232,7 +226,6 @@ def joined_texts(blocks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
     So are those with an array of thoughts, of which Mistral takes one at the start (earendil-works/pi#9674).
     """
-    # Any: plain JSON.
     joined: list[dict[str, Any]] = []
     for block in blocks:
         before = joined[-1] if joined else {}
@@ -257,7 +250,6 @@ def joined_roles(items: Iterable[dict[str, Any]], field: str = "content", *, apa
 
         apart: Key of blocks that are in no message with others; each of the *items* has such or others.
     """
-    # Any: plain JSON.
     joined: list[dict[str, Any]] = []
     kind: tuple[str, bool] | None = None
     for item in items:
@@ -271,7 +263,6 @@ def joined_roles(items: Iterable[dict[str, Any]], field: str = "content", *, apa
 
 def joined_prompts(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return messages whose content is a text or a list of blocks, in which adjacent ones of the user are one."""
-    # Any: plain JSON.
     joined: list[dict[str, Any]] = []
     for item in items:
         if joined and item["role"] == joined[-1]["role"] == "user":
@@ -289,7 +280,6 @@ BETWEEN: Final = "I have the results."
 
 def bridged(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return messages, with `BETWEEN` of the assistant between a result and one of the user."""
-    # Any: plain JSON.
     sent: list[dict[str, Any]] = []
     for item in items:
         if sent and (sent[-1]["role"], item["role"]) == ("tool", "user"):
@@ -310,7 +300,6 @@ def one_call_each(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Those of Claude, which has ids of its own, stay: its thoughts are before all calls of an answer, and it takes these.
     """
-    # Any: plain JSON.
     results = {str(item.get("tool_call_id")): item for item in items if item["role"] == "tool"}
     sent: list[dict[str, Any]] = []
     moved: set[int] = set()
@@ -333,7 +322,6 @@ def results_behind(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Those of the role `user` hold results that the service gave.
     """
-    # Any: plain JSON.
     waiting = 0
     for at, content in enumerate(contents):
         waiting += sum([("functionCall" in part) - ("functionResponse" in part) for part in content["parts"]])

@@ -45,7 +45,6 @@ def plain_json(value: object, depth: int = 0) -> Any:
     `None` in arrays; bytes become base64, and times ISO 8601, as the SDKs write them. Where an SDK has wrapped what it
     does not know, the raw JSON inside is taken.
     """
-    # Any: see `Fields`.
     if isinstance(value, str):
         return joined_pairs(str.__str__(value))
     if isinstance(value, (Mapping, list, tuple)) and depth >= FRAME_DEPTH:
@@ -102,7 +101,6 @@ def said(fields: Fields) -> Fields:
 
 def without(fields: Fields, own: Collection[str]) -> dict[str, Any]:
     """Return the fields that are not in *own*, nulls too."""
-    # Any: plain JSON.
     return {key: value for key, value in fields.items() if key not in own}
 
 
@@ -139,7 +137,6 @@ def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
 
 def merged(known: object, value: Any) -> Any:
     """Return *value* with what *known* has beside it, at every depth of objects. An empty string replaces nothing."""
-    # Any: plain JSON.
     if not (is_object(known) and is_object(value)):
         return known if value == "" and known else value
     return {**known, **{key: merged(known.get(key), each) for key, each in value.items()}}
@@ -281,7 +278,6 @@ def distinct(objects: Iterable[Fields]) -> list[dict[str, Any]]:
 
 def valid_json(value: Any) -> Any:
     """Return plain JSON with valid text everywhere: what is half a surrogate pair becomes U+FFFD."""
-    # Any: see `Fields`.
     if isinstance(value, str):
         return valid_text(value)
     if isinstance(value, Mapping):
@@ -292,7 +288,6 @@ def valid_json(value: Any) -> Any:
 
 
 def _sorted(value: Any) -> Any:
-    # Any: plain JSON.
     if isinstance(value, Mapping):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, (list, tuple)) else value

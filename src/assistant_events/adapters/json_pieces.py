@@ -33,7 +33,6 @@ class JsonPieces:
     """One object, as far as it came."""
 
     def __init__(self) -> None:
-        # Any: plain JSON.
         self.value: dict[str, Any] = {}
         """The object; its last string is whole after `end`."""
 
@@ -62,7 +61,6 @@ class JsonPieces:
         Returns:
             The text; `None`, and nothing has happened, when the object has no such place.
         """
-        # Any: plain JSON.
         place, text = place_of(path), value if isinstance(value, str) else None
         if place is None:
             return None
@@ -99,7 +97,6 @@ class JsonPieces:
 
     def _put(self, place: Place, value: Any) -> bool:
         """Put a value into the object; return whether the place can hold it."""
-        # Any: plain JSON.
         within: Any = self.value
         for at, step in enumerate(place):
             rest = place[at + 1 :]
@@ -139,7 +136,6 @@ class JsonPieces:
 
 def _knows(within: Any, step: str | int) -> bool | None:
     """Return whether an object or array has a value at *step*; `None` when it cannot."""
-    # Any: plain JSON.
     if isinstance(step, str):
         return step in within if isinstance(within, dict) else None
     return step < len(within) if isinstance(within, list) and step <= len(within) else None
@@ -182,7 +178,6 @@ def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
 
     `None` when it is not such a text: values in it are whole, but for the last string.
     """
-    # Any: plain JSON.
     open_brackets: list[str] = []
     is_string = False
     for mark in _MARK.finditer(text):
@@ -202,7 +197,6 @@ def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the values in plain JSON that hold no others, with their places."""
-    # Any: plain JSON.
     steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, each in steps:
         yield from _leaves(each, f"{path}[{write_json(step).decode()}]")

@@ -26,7 +26,6 @@ def split_sealed(value: Any, is_sealed: Callable[[str], bool], place: str = "") 
 
         place: The place of *value*.
     """
-    # Any: plain JSON.
     sealed: dict[str, Any] = {}
     if isinstance(value, dict):
         shown: Any = {}
@@ -50,7 +49,6 @@ def split_sealed(value: Any, is_sealed: Callable[[str], bool], place: str = "") 
 
 def join_sealed(shown: Any, sealed: Fields) -> Any:
     """Put sealed fields back into plain JSON, which is changed; a place that *shown* does not have is left out."""
-    # Any: plain JSON.
     for place, item in sealed.items():
         _, *parents, key = ["", *[step.replace("~1", "/").replace("~0", "~") for step in place.split("/")]]
         within: Any = shown if parents else None

@@ -103,7 +103,6 @@ def one_message_each(choices: Iterable[Fields]) -> Iterator[Fields]:
 
 def _summed(usages: Sequence[Fields]) -> dict[str, Any]:
     """Return the sum of usage objects: their numbers are added, of other fields the last counts."""
-    # Any: plain JSON.
     total: dict[str, Any] = {}
     for usage in usages:
         for key, value in others(usage).items():

@@ -117,7 +117,6 @@ class StreamedCalls:
 
         An input that is *given* as other JSON than text is written as JSON: what is not an object fails the call.
         """
-        # Any: plain JSON.
         text = given if isinstance(given, str) else "" if given is None else write_json(given).decode()
         count, call = len(self._ids), self._number_of(index, ident, name, text)
         if self._is_so_far or self._pieces < _LOOKED_AT:

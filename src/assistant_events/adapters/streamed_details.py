@@ -42,7 +42,6 @@ class StreamedDetails:
 
     def add(self, array: str, piece: Fields) -> dict[str, Any] | None:
         """Record a piece, and return what it has beside its text where frames like this one only add text."""
-        # Any: plain JSON.
         field = self.text_field(piece)
         text, facts = string(piece, field) or "", filled(piece, self._texts.values())
         if field and field != self._texts.get(string(piece, "type") or "", next(iter(self._texts.values()))):

@@ -27,7 +27,6 @@ def citations_of(annotation: Fields) -> list[Citation]:
 
 def annotation_of(citation: Citation) -> dict[str, Any]:
     """Return a source as an annotation, the inverse of `citation_of`."""
-    # Any: plain JSON.
     fields = {"url": citation.url or "", "title": citation.title or ""}
     return {"type": "url_citation", **fields, "start_index": citation.start or 0, "end_index": citation.end or 0}
 

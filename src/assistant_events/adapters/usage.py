@@ -103,7 +103,6 @@ class UsageTable:
 
         Counts that the wire keeps apart are subtracted from their side, never below 0.
         """
-        # Any: plain JSON.
         details: dict[str, Any] = thaw(usage.details)
         if details and _counts(self.read(details)) == _counts(usage):
             return details

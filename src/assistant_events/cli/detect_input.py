@@ -247,7 +247,6 @@ def _form_of(source: Input) -> _Form:
 
 
 def _object(payload: bytes) -> dict[str, Any] | None:
-    # Any: a parsed document.
     try:
         document = read_json(payload)
     except JsonError:
@@ -265,7 +264,6 @@ def _objects(source: Input, form: _Form) -> Iterator[Mapping[str, Any]]:
 
 
 def _parsed(source: Input, place: str, payload: bytes) -> Any:
-    # Any: a parsed document.
     try:
         return read_json(payload)
     except JsonError as error:

@@ -34,7 +34,6 @@ async def mock_client(
     *resumed* is the answer whose run is resumed, `None` for a new one; *request* is the request body of that run,
     `None` when it is not known.
     """
-    # Any: plain JSON.
     run = None if resumed is None else resumed.run
     # A run that is created again is complete: it has continued meanwhile.
     answer = _answer(dialect, prompt, _PACE if run is None else {})

@@ -73,7 +73,6 @@ class Endpoint:
 
     def note(self, body: Mapping[str, Any]) -> dict[str, object]:
         """Return what is stored of a prompt that was sent here with *body*, the request without the conversation."""
-        # Any: plain JSON.
         return {"dialect": self.dialect, "endpoint": self.name, "provider": self.provider, "request": body}
 
 

@@ -85,7 +85,6 @@ def transcript_document(transcript: Transcript) -> dict[str, Any]:
     """
     Return the wire form of *transcript* without state, and with every other field, also those that hold their default.
     """
-    # Any: plain JSON.
     shown = redact(transcript)
     document: dict[str, Any] = unstructure(shown)
     _complete(shown, document)

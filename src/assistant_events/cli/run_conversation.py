@@ -173,7 +173,6 @@ class Conversation:
     def _client(
         self, prompt: str, resumed: AssistantMessage | None, request: Mapping[str, Any] | None
     ) -> AbstractAsyncContextManager[ProviderClient]:
-        # Any: plain JSON.
         if self._endpoint.is_mock:
             from assistant_events.cli.embedded_mock import mock_client
 

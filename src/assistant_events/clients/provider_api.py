@@ -68,7 +68,6 @@ class ProviderApi:
         Raises:
             ValueError: The API does not have what is asked for, or no model is known.
         """
-        # Any: plain JSON.
         name = self.dialect.name
         if agent is not None:
             raise ValueError(f"{name} has no agents")

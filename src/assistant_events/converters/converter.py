@@ -86,7 +86,6 @@ def unstructure(value: object) -> Any:
 
         ValueError: An unknown field has the name of a known one.
     """
-    # Any: plain JSON is what callers index into.
     return val.thaw(unstructure_hooks[type(value)](value))
 
 

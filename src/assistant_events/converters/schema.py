@@ -53,7 +53,6 @@ def json_schema(*classes: object, written: bool = False) -> dict[str, Any]:
     Raises:
         TypeError: The library does not store one of the classes.
     """
-    # Any: plain JSON.
     definitions = _Definitions(written)
     schemas = [
         definitions.schema_of(cls) for cls in classes or (ev.Event, ev.Record, ev.Frame, ms.Message, ms.Transcript)

@@ -28,7 +28,6 @@ UnstructureHook: TypeAlias = Callable[[Any], Any]
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema."""
-# Any: plain JSON.
 
 NAME: Final[Schema] = {"type": "string", "minLength": 1}
 

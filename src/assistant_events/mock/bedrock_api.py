@@ -50,7 +50,6 @@ def error_response(error: ApiError) -> Response:
 
 def exception_frame(name: str, fields: dict[str, Any]) -> WireFrame:
     """Return the frame of an exception in a stream, or of another event."""
-    # Any: plain JSON.
     return WireFrame(name, AwsEventStream.frame(None, {name: fields}))
 
 

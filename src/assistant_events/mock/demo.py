@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-# Any: plain JSON.
 DEMO: Final[dict[str, Any]] = {
     "version": 1,
     "description": "A greeting, a call of a tool, and an answer to all other requests.",

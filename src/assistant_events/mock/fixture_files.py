@@ -174,7 +174,6 @@ def message_of(events: Sequence[Event]) -> AssistantMessage:
 
 def fixture_document(fixtures: Iterable[Fixture]) -> dict[str, Any]:
     """Return the document of a file with *fixtures*. `load_fixtures` reads equal ones from it."""
-    # Any: plain JSON.
     return {"version": VERSION, "fixtures": [_written_fixture(fixture) for fixture in fixtures]}
 
 

@@ -172,7 +172,6 @@ def _joined(path: str, field: str) -> str:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # Any: plain JSON.
     document = dict(pairs)
     if len(document) < len(pairs):
         names = [name for name, _ in pairs]

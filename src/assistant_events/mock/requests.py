@@ -80,7 +80,6 @@ class LoggedRequest:
 
     body: Any
     """Parsed JSON; `None` without valid JSON."""
-    # Any: a client sent it.
 
 
 @final
@@ -157,7 +156,6 @@ def decoded_body(request: Request, data: bytes, max_bytes: int) -> bytes | None:
 
 def parse_body(data: bytes) -> Any:
     """Return the JSON document of a body. Raises `ApiError` when it is not valid."""
-    # Any: a client sent it.
     try:
         return read_json(data)
     except JsonError as error:

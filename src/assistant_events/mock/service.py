@@ -322,7 +322,6 @@ def _faults_of(answer: Answer) -> Iterator[Fault]:
 
 
 def _readable(data: bytes | None) -> Any:
-    # Any: a client sent it.
     try:
         return parse_body(data) if data else None
     except ApiError:

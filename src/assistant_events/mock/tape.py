@@ -307,7 +307,6 @@ class Tape:
         return f"recorded: {match.summary}"
 
     def _document(self, fixtures: Sequence[Fixture]) -> Any:
-        # Any: plain JSON.
         return self._secrets.json(fixture_document(fixtures))
 
     def _write(self) -> None:

@@ -21,8 +21,6 @@ from assistant_events.values import Citation
 _TextDelta = ev.TextDelta | ev.ReasoningDelta | ev.ToolInputDelta | ev.CompactionDelta
 _Cited = TypeVar("_Cited", ev.TextEnded, msg.TextPart)
 
-# Any: plain JSON.
-
 
 class DocumentWriter:
     """

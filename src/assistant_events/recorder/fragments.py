@@ -356,7 +356,6 @@ def _placed_in(text: str, citation: Citation) -> Citation:
 
 def merge_state(known: dict[str, Any], more: State) -> None:
     """Add *more* to *known*: objects are merged, arrays are joined, other values are replaced."""
-    # Any: JSON, with arrays that grow as lists.
     for key, value in more.items():
         before: Any = known.get(key)
         if isinstance(value, tuple):

@@ -116,7 +116,6 @@ def _content(response: object) -> bytes:
 
 def _masked(value: Any, secrets: set[str]) -> Any:
     """Return plain JSON without credentials in its texts."""
-    # Any: plain JSON.
     if isinstance(value, str):
         return without_credentials(value, secrets)
     if is_array(value):

@@ -38,7 +38,6 @@ from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame
 from assistant_events.values import FinishReason
 
 _Request: TypeAlias = Mapping[str, Any]
-# Any: the body of a request, as the app has it.
 
 _LEARNED: Final = 8
 """After how many equal frames a decoder has learned their shape."""

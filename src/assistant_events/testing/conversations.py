@@ -33,7 +33,6 @@ _PRINTED: Final = ("JsonObject(", "State(")
 
 def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
     """Send several turns, each with four calls at a time: all of it is in the request once, and in its order."""
-    # Any: the body of a request, as the app has it.
     encode = dialect.encoder
     if encode is None:
         return
@@ -75,7 +74,6 @@ def check_conversation(dialect: Dialect, request: Mapping[str, Any] | None) -> N
 
 def check_order_in_answer(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
     """Send and write a call between two texts: where one array holds all three, it is between them."""
-    # Any: the body of a request, as the app has it.
     sample = Sample(dialect, f"{dialect.name}, a call between two texts", b"", request=request)
     body = app_body(sample)
     origin = dialect.decoder(MESSAGE_ID, request=body).origin()

@@ -466,7 +466,6 @@ _Run: TypeAlias = tuple[int, list[tuple[str | None, Any]]]
 
 
 def _runs(sample: Sample) -> list[_Run]:
-    # Any: plain JSON.
     runs: list[_Run] = []
     for frame, written in zip(sample.frames, sample.payloads, strict=True):
         found = number_of_item(sample, frame.document)

@@ -90,7 +90,6 @@ _DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
 
 def check_foreign_histories(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
     """Send the histories of other providers: nothing raises, and every prompt is sent or reported."""
-    # Any: the body of a request, as the app has it.
     encode = dialect.encoder
     if encode is None:
         return

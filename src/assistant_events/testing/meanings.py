@@ -260,7 +260,6 @@ def check_cited_places(sample: Sample) -> None:
 
 def _places(document: object) -> Iterator[tuple[Mapping[str, Any], int, int]]:
     """Yield the objects with a place in a text."""
-    # Any: plain JSON.
     for _, fields in objects(document):
         ends = {key.lower().replace("_", "").removesuffix("index"): value for key, value in fields.items()}
         start, end = ends.get("start", 0), ends.get("end")

@@ -86,7 +86,6 @@ class Sample:
     """
 
     def __init__(self, dialect: Dialect, name: str, body: bytes, *, request: Mapping[str, Any] | None = None) -> None:
-        # Any: the body of a request, as the app has it.
         self.dialect = dialect
         self.name = name
         self.body = body
@@ -163,7 +162,6 @@ class Sample:
     @property
     def payloads(self) -> list[tuple[str | None, Any]]:
         """The names of the frames, and their payloads: JSON, or the text of a mark."""
-        # Any: plain JSON.
         return [
             (frame.name, frame.payload.decode("utf-8", "replace") if (document := frame.document) is None else document)
             for frame in self.frames
@@ -181,7 +179,6 @@ class Sample:
 
     def replacing(self, given: object, other: object) -> list[tuple[str | None, Any]]:
         """Return the payloads with *other* in place of each value that is *given*."""
-        # Any: plain JSON.
         return [(name, replaced(payload, given, other)) for name, payload in self.payloads]
 
     def rewritten(self, frames: Iterable[tuple[str | None, Any]], name: str = "") -> Sample:
@@ -284,7 +281,6 @@ def strings(value: object) -> list[str]:
 
 def replaced(value: Any, given: object, other: object) -> Any:
     """Return JSON with *other* in place of each value that is *given*."""
-    # Any: plain JSON.
     if value == given:
         return other
     if isinstance(value, dict):

@@ -429,7 +429,6 @@ def _absent(fields: Mapping[str, object], seen: Sequence[Mapping[str, object]], 
 
 def _with(document: Any, seen: _Seen, value: object, path: Path = ()) -> Any:
     """Return JSON with *value* for the fields that objects could have."""
-    # Any: plain JSON.
     if isinstance(document, dict):
         fields = cast("dict[str, Any]", document)
         written = {key: _with(item, seen, value, (*path, key)) for key, item in fields.items()}
@@ -441,7 +440,6 @@ def _with(document: Any, seen: _Seen, value: object, path: Path = ()) -> Any:
 
 def _with_count(value: Any, keys: Collection[str], given: float, other: int) -> Any:
     """Return JSON with *other* in place of a count under one of its names."""
-    # Any: plain JSON.
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
         return {
@@ -483,7 +481,6 @@ def _told(message: msg.AssistantMessage) -> object:
 
 def _without_items(value: Any, path: Path) -> Any:
     """Return JSON with an empty array at a path."""
-    # Any: plain JSON.
     if isinstance(value, list):
         return [_without_items(item, path) for item in cast("list[object]", value)] if path else []
     if not path or not isinstance(value, dict):
@@ -494,7 +491,6 @@ def _without_items(value: Any, path: Path) -> Any:
 
 def _joined(one: Any, other: Any, path: Path = ()) -> tuple[Path, Any]:
     """Return JSON with the items of two arrays in one, when nothing else differs, and its path; else `None`."""
-    # Any: plain JSON.
     if isinstance(one, dict) and isinstance(other, dict):
         fields, others = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
         different = [key for key in fields if fields[key] != others.get(key)]
@@ -513,7 +509,6 @@ def _joined(one: Any, other: Any, path: Path = ()) -> tuple[Path, Any]:
 
 def _with_second(value: Any) -> Any:
     """Return JSON with a copy of each answer behind it, which has another index."""
-    # Any: plain JSON.
     if not isinstance(value, dict):
         return value
     fields = cast("dict[str, Any]", value)

@@ -107,7 +107,6 @@ class Secrets:
         *source* are the bytes of the document, when they are known: most hold no escape and no credential that came in
         two chunks, and are not searched further.
         """
-        # Any: plain JSON of unknown shape.
         if not self._spellings or (source is not None and not self._may_hold(source)):
             return value
         return self._json(value)

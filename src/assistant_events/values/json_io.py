@@ -34,7 +34,6 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
     Raises:
         JsonError: *data* is not valid JSON. The error has the reason and never the data.
     """
-    # Any: the caller narrows the document.
     try:
         value = fast_reader()(data)
     except (ValueError, RecursionError):

@@ -240,7 +240,6 @@ def plain_copy(value: object) -> Any:
     Raises:
         StructureError: A value is not JSON, or nests deeper than `DOCUMENT_DEPTH`.
     """
-    # Any: see `thaw`.
     try:
         return _copied(value, dict, DOCUMENT_DEPTH)
     except ShapeError as fault:
@@ -265,7 +264,6 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEP
         JsonError: *value* nests deeper, for example because it is a document of that depth with a level around it. It
             must not be used afterwards: parts of it are frozen.
     """
-    # Any: see `read_json`.
     if type(value) is dict:
         return own_object(value, cls, max_depth)
     return _own_array(value, cls, max_depth) if type(value) is list else value

@@ -92,7 +92,6 @@ def commands(turns: Turns) -> dict[str, Command]:
 
 
 def _content(prompt: str | list[Any]) -> str | tuple[Content, ...]:
-    # Any: plain JSON.
     if isinstance(prompt, str):
         return prompt
     contents: list[Content] = []

@@ -75,7 +75,6 @@ def check_origin(request: Request, origins: Collection[str]) -> None:
 
 async def read_object(request: Request, max_bytes: int) -> dict[str, Any]:
     """Return the body of a request: a JSON object. A page of another site cannot send one without being allowed to."""
-    # Any: plain JSON.
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "expected content-type application/json")
     body = bytearray()

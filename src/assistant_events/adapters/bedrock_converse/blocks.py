@@ -62,7 +62,6 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
 
 def block_events(index: int, block: Fields, arguments: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield a block of a document as the events of a stream; an input of a call as its text *arguments*, if given."""
-    # Any: plain JSON.
     start, deltas = _split(block, arguments)
     if start:
         yield {"contentBlockStart": {"contentBlockIndex": index, "start": start}}

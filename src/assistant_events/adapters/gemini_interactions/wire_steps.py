@@ -35,7 +35,6 @@ def wire_steps(message: msg.AssistantMessage) -> list[dict[str, Any]]:
     Parts with the same `i` in their state are one step again. Results of the app are input, and not written; neither
     are calls that the decoder made up for a result without one, and deltas of unknown types.
     """
-    # Any: plain JSON.
     steps: list[dict[str, Any]] = []
     for group in _ordered(items_of(message, "i", step_kind, "result")):
         step = write_step(group.kind, group.parts)

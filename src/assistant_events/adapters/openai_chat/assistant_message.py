@@ -50,7 +50,6 @@ def _write_message(parts: Iterable[msg.Part], taken: Sequence[str] | None = None
 
 def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, Any]:  # noqa: C901 - an arm a form
     """Return the fields of a part alone; of a call without an index. A reasoning is in one that is *taken*."""
-    # Any: plain JSON.
     state = thaw(part.state)
     field = state.pop("field", None)
     array = DETAILS[1] if field == DETAILS[1] else DETAILS[0]

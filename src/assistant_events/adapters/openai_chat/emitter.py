@@ -70,7 +70,6 @@ class OpenAIChatEmitter(EmitterBase):
             self.on_part(place, call)
 
     def _write(self, delta: dict[str, Any], choice: dict[str, Any] | None = None, **facts: Any) -> None:
-        # Any: plain JSON.
         written = {"index": 0, "delta": delta, "finish_reason": None, **(choice or {})}
         self.write({**self._head, "choices": [written], **facts})
 

@@ -284,7 +284,6 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
 def _final_state(item: OpenItem) -> dict[str, Any]:
     """Return the state of an item or a part at its end, with the fields that events have no words for."""
-    # Any: plain JSON.
     more = others(item.fields, words.OWN_FIELDS[item.kind])
     facts: dict[str, Any] = {"type": None if item.kind in words.WITHOUT_TYPE else item.kind}
     if item.index is not None:

@@ -15,7 +15,6 @@ def read_request(body: Mapping[str, Any]) -> RequestFacts:
 
     In a message of the user the text precedes the results, as aimock reads it: so the last item is a result.
     """
-    # Any: a client sent it.
     return RequestFacts(
         items=tuple(_items(body)),
         model=string(body, "model"),

@@ -14,7 +14,6 @@ _PATH: Final = re.compile(r"/model/(?P<model>.+)/converse(?P<stream>-stream)?$")
 
 def path_fields(path: str) -> dict[str, Any]:
     """Return the fields that a path has in place of the body: `modelId` and `stream`; none for another path."""
-    # Any: plain JSON.
     found = _PATH.search(path)
     return {} if found is None else {"modelId": found["model"], "stream": found["stream"] is not None}
 
@@ -25,7 +24,6 @@ def read_request(body: Mapping[str, Any]) -> RequestFacts:
 
     In a message of the user the results precede the text, as aimock reads it.
     """
-    # Any: a client sent it.
     tools = mappings(mapping(body, "toolConfig"), "tools")
     return RequestFacts(
         items=tuple(_items(body)),

@@ -32,7 +32,6 @@ def read_request(body: Mapping[str, Any], ids_of: FindIds | None = None) -> Requ
     of its function. Calls without ids, as langchain-google-genai and others send them, have those that *ids_of* finds
     and those that aimock gives them.
     """
-    # Any: a client sent it.
     system = [string(part, "text") or "" for part in listed(mapping(body, "systemInstruction"), "parts")]
     facts = RequestFacts(
         model=string(body, "model"),

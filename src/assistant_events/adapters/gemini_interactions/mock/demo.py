@@ -9,7 +9,6 @@ from assistant_events.mock import demo
 
 _GREETING, *_, _ANYTHING_ELSE = demo.DEMO["fixtures"]
 
-# Any: plain JSON.
 DEMO: Final[dict[str, Any]] = {
     "version": 1,
     "description": "A greeting, a call of a tool, a slow research agent, and an answer to all other requests.",

@@ -11,7 +11,6 @@ from assistant_events.mock.matching import Item, RequestFacts, text_of
 
 def read_request(body: Mapping[str, Any]) -> RequestFacts:
     """Return the facts of a request. Nothing in it raises."""
-    # Any: a client sent it.
     messages = mappings(body, "messages")
     system = [text_of(each.get("content")) for each in messages if each.get("role") in ("system", "developer")]
     return RequestFacts(

@@ -36,7 +36,6 @@ def read_request(
     *earlier* are the items of the conversation that it continues, oldest first; `None` when it begins one. Clients such
     as chatlas have the id of its item in place of that of a call, for which *call_id_of* returns the latter.
     """
-    # Any: a client sent it.
     items = input_items(body)
     system = [string(body, "instructions") or ""]
     system += [text_of(item.get("content")) or "" for item in items if item.get("role") in ("system", "developer")]
