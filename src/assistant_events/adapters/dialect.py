@@ -83,10 +83,6 @@ def _default_policy(dialect: Dialect) -> Policy:
     return DEFAULT_POLICY if encoder is None else encoder.policy
 
 
-def _default_decode_resource(dialect: Dialect) -> DecodeResource | None:
-    return getattr(dialect.decoder, "decode_resource", None)
-
-
 def _default_http_error(dialect: Dialect) -> ReadHttpError:
     table: ErrorTable | None = getattr(dialect.decoder, "error_table", None)
     return (table or _ANY_ERROR).read_http
@@ -144,7 +140,7 @@ class Dialect:
     emitter: Callable[[], EmitterBase] | None = None
     emit_resource: Callable[[AssistantMessage], dict[str, Any]] | None = None
     decode_resource: DecodeResource | None = attrs.field(
-        default=attrs.Factory(_default_decode_resource, takes_self=True)
+        default=attrs.Factory(lambda dialect: getattr(dialect.decoder, "decode_resource", None), takes_self=True)
     )
     detect: Callable[[Fields], bool] | None = None
     detects: str = ""

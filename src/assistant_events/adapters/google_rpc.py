@@ -80,15 +80,12 @@ ERRORS: Final = ErrorTable(
 """How the APIs write an error."""
 
 
-def _error_object(error: ErrorInfo) -> dict[str, Any]:
-    """Return the error object for an error of another API, with the code nearest to its kind and the status of that."""
-    code = ERRORS.word(error.kind)
-    return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
-
-
 def error_document(error: ErrorInfo) -> dict[str, Any]:
-    """Return a document with an error, which may be one of another API."""
-    return ERRORS.write_document(error) if ERRORS.is_exact(error) else {"error": _error_object(error)}
+    """Return a document with an error; that of another API has the code nearest to its kind, and its status."""
+    if ERRORS.is_exact(error):
+        return ERRORS.write_document(error)
+    code = ERRORS.word(error.kind)
+    return {"error": {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}}
 
 
 def argument_piece(call: Fields) -> str | None:

@@ -221,10 +221,6 @@ def _stored_unstructure_hook(hint: Any) -> UnstructureHook:
     return lambda value: unstructure_hooks[type(value)](value)
 
 
-def _unstructure_items(values: tuple[Any, ...]) -> list[Any]:
-    return [unstructure_hooks[type(value)](value) for value in values]
-
-
 def _unstructure_unknown(event: ev.UnknownEvent) -> Any:
     if event.data.get("type") != event.type or event.data.get("v", 1) != event.version:
         raise ValueError(f"UnknownEvent.data: expected the whole document of {event.type!r}, version {event.version}")
@@ -251,7 +247,9 @@ def _library_converter() -> cattrs.Converter:
             converter.register_structure_hook_func(partial(eq, hint), structure_value)
             converter.register_unstructure_hook_func(partial(eq, hint), unstructure_value)
     converter.register_structure_hook_factory(_is_tuple, hooks.structure_tuple)
-    converter.register_unstructure_hook_func(_is_tuple, _unstructure_items)
+    converter.register_unstructure_hook_func(
+        _is_tuple, lambda values: [unstructure_hooks[type(value)](value) for value in values]
+    )
     converter.register_structure_hook_factory(STORED.__contains__, _stored_structure_hook)
     converter.register_unstructure_hook_factory(STORED.__contains__, _stored_unstructure_hook)
     return converter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from inspect import iscoroutinefunction
@@ -80,7 +80,7 @@ class AsyncStore:
     async def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> AsyncIterator[Record]:
         """See `Store.read`. Errors are raised by the first iteration."""
         records = await self.run(self.store.read, session_id, after, limit=limit)
-        while page := await self.run(_next_page, records):
+        while page := await self.run(list, islice(records, _PAGE)):
             for record in page:
                 yield record
 
@@ -112,7 +112,3 @@ class AsyncStore:
 
     async def __aexit__(self, *_exception: object) -> None:
         await self.close()
-
-
-def _next_page(records: Iterator[Record]) -> list[Record]:
-    return list(islice(records, _PAGE))

@@ -348,7 +348,9 @@ class Trial(Sample):
         """Damage it: copies never raise, and end like any other."""
         for number in range(count):
             damaged = self.damaged_frames(self._random) if number % 2 else mutated(self.body, self._random)
-            self._copy(f"{self.name}, damaged copy {number}", damaged).check(_check_damaged)
+            self._copy(f"{self.name}, damaged copy {number}", damaged).check(
+                lambda trial: trial.check_damaged(trial.body, "")
+            )
 
     def check_events(self, events: Sequence[Event], where: str) -> msg.Transcript:
         """Check what must hold for the events of any whole answer, and return their transcript."""
@@ -513,10 +515,6 @@ class Trial(Sample):
 
     def _some(self, items: list[int], count: int) -> list[int]:
         return items if len(items) <= count else self._random.sample(items, count)
-
-
-def _check_damaged(trial: Trial) -> None:
-    trial.check_damaged(trial.body, "")
 
 
 _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (

@@ -193,12 +193,13 @@ def check_inputs(sample: Sample) -> None:
                 continue  # a piece of the input was something else, too
             [found], where = same, f"{sample.name}: call {call.call_id!r} with the input {_INPUT!r}"
             require(found.raw_input == _INPUT, f"{where} has the raw input {found.raw_input!r}")
-            expected, read = json.dumps(json.loads(_INPUT)), json.dumps(thaw(found.input or {}))
+            given = json.loads(_INPUT)
+            expected, read = json.dumps(given), json.dumps(thaw(found.input or {}))
             require(read == expected, f"{where} is read as {read}, expected {expected}")
             for place, document in documents_of(changed):
-                _check_keys(document, json.loads(_INPUT), f"{where} is in {place}")
+                _check_keys(document, given, f"{where} is in {place}")
             for place, texts in _written(changed):
-                again = [text for text in texts if text != _INPUT and _is_input(text)]
+                again = [text for text in texts if text != _INPUT and _reads_as(text, given)]
                 require(not again, f"{where} is written again in {place}: {again[:1]}")
             return
 
@@ -552,11 +553,6 @@ def documents_of(sample: Sample) -> Iterator[tuple[str, object]]:
         yield "the request", encode_twice(sample, encode, events, body, provider=provider, mode="full").body
     if write is not None and len(sample.answers) == 1:
         yield "the document", write(sample.answers[0])
-
-
-def _is_input(text: str) -> bool:
-    """Return whether a text is JSON with the content of the input."""
-    return _reads_as(text, json.loads(_INPUT))
 
 
 def _reads_as(text: str, value: object) -> bool:

@@ -79,7 +79,9 @@ def check_encoder(sample: Sample) -> None:
     own = Sample(sample.dialect, sample.name, sample.body, request=body)
     origin = next((message.origin for message in own.answers), None)
     provider = None if origin is None else origin.provider
-    calls = [call for message in own.answers for call in message.tool_calls if _is_for_app(message, call)]
+    completed = [message for message in own.answers if message.status is msg.MessageStatus.COMPLETED]
+    calls = [call for message in completed for call in message.tool_calls if not call.settled]
+    calls = [call for call in calls if not call.provider_executed]
 
     def answer_with(what: str) -> tuple[Encoded, list[Event]]:
         marks = {call.call_id: [_MARK.format(at, each) for each in "abc"] for at, call in enumerate(calls)}
@@ -186,10 +188,6 @@ def encode_twice(
     lost = [".".join(path) for path, leaf in leaves(body) if (path, leaf) not in sent]
     require(not lost, f"{name}: {', '.join(lost)} of the app's body is not in the request")
     return found
-
-
-def _is_for_app(message: msg.AssistantMessage, call: msg.ToolPart) -> bool:
-    return not call.settled and not call.provider_executed and message.status is msg.MessageStatus.COMPLETED
 
 
 _OUTPUTS: Final[Mapping[str, Callable[[msg.ToolPart, str, str, str], Event]]] = {

@@ -111,7 +111,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._cursor = event_id or None
         if event_id:
             frame_id = event_id.encode(errors="surrogatepass")
-            if frame_id in self.frame_ids and not self._may_begin_replay(name):
+            begins_replay = BEGINNINGS if self._created_again is None else ("step.start", "content.start")
+            if frame_id in self.frame_ids and name not in begins_replay:
                 return
             self.frame_ids.add(frame_id)
             self._last_event_id = event_id
@@ -407,10 +408,6 @@ class GeminiInteractionsDecoder(DecoderBase):
         while self._latest and self._latest[-1].ended:
             self._latest.pop()
         return self._latest[-1] if self._latest else None
-
-    def _may_begin_replay(self, name: str | None) -> bool:
-        """Whether an event that was seen before may begin a replay."""
-        return name in (BEGINNINGS if self._created_again is None else ("step.start", "content.start"))
 
     def _meet_replay(self, created: Fields, index: Index, kind: str) -> None:
         """Begin anew when *created*, which came again, turns out to begin a replay: when its first step follows."""

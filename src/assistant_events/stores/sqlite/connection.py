@@ -56,7 +56,7 @@ def open_file(
     with translated(path):
         writer = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
         try:
-            if not _is_current(writer):
+            if (_pragma(writer, "application_id"), _pragma(writer, "user_version")) != (APPLICATION_ID, VERSION):
                 transact(writer, "BEGIN IMMEDIATE", lambda db: _make_tables(db, path))
             if path == MEMORY:
                 return writer, writer
@@ -190,10 +190,6 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
     (value,) = connection.execute(f"PRAGMA {name}").fetchone()
     assert isinstance(value, int)
     return value
-
-
-def _is_current(connection: sqlite3.Connection) -> bool:
-    return _pragma(connection, "application_id") == APPLICATION_ID and _pragma(connection, "user_version") == VERSION
 
 
 def _make_tables(connection: sqlite3.Connection, path: str) -> None:

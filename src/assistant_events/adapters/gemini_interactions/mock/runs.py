@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import attrs
 
@@ -141,7 +141,9 @@ class Run(runs.Run):
             document["steps"] = [*(user_inputs(self.body.get("input")) if with_input else ()), *steps]
         if over:
             document |= self._ending(with_usage=self.takes_usage() if with_input else True)
-        return version_1(document) if over and _answers_outputs(self.body) else document
+        # A model that still answers with `outputs` in a 2.x resource (google-genai 2.19 and 3.4).
+        is_of_version_1 = over and str(self.body.get("model", "")).startswith("lyria-3-")
+        return version_1(document) if is_of_version_1 else document
 
     def _steps_so_far(self) -> list[frames.Document]:
         if self.cancelled_at is None:
@@ -190,11 +192,6 @@ def version_1_actions(actions: Iterable[StreamAction], after: int = 0) -> Stream
 
 def _body_of(error: StreamError) -> frames.Document:
     return {"code": error.code, "message": error.message}
-
-
-def _answers_outputs(body: Mapping[str, Any]) -> bool:
-    """Return whether a model still answers with `outputs` in a 2.x resource (google-genai 2.19 and 3.4)."""
-    return str(body.get("model", "")).startswith("lyria-3-")
 
 
 def _iso(time: datetime) -> str:
