@@ -30,7 +30,7 @@ from tests.adapters.samples import SAMPLES, hops
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
 from tests.drawn import sessions
 from tests.fuzz.generated import stream as generated
-from tests.fuzz.seeds import INTERACTIONS, made_up, recorded
+from tests.fuzz.seeds import INTERACTIONS, made_up, recorded, samples
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 DIALECT = load_dialect("gemini-interactions")
@@ -46,8 +46,8 @@ def options_of(dialect):
     return [options for options in OPTIONS.values() if set(options) <= set(known)]
 
 
-def decoded(body):
-    decoder = DIALECT.decoder("m")
+def decoded(body, dialect=DIALECT):
+    decoder = dialect.decoder("m")
     return decoder.feed(body) + decoder.close()
 
 
@@ -68,11 +68,11 @@ def emitted(events, dialect=DIALECT, **options):
     return emitter.drops, caused
 
 
-def assert_same(events, **options):
+def assert_same(events, dialect=DIALECT, **options):
     """
     Check that what is written is decoded to the same, up to the cutting of deltas and the overlap of parts.
     """
-    drops, caused = emitted(events, **options)
+    drops, caused = emitted(events, dialect, **options)
 
     assert () == drops
     assert fold(events) == fold(caused)
@@ -88,17 +88,87 @@ def assert_same_or_reported(events, dialect=DIALECT, **options):
     assert drops or fold(events) == fold(caused)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_samples_come_back(name):
+ALL_SAMPLES = [(dialect, name) for dialect in dialect_names() for name in samples(dialect)]
+
+UNSAID = {
+    ("anthropic-messages", "call without a name"),
+    ("anthropic-messages", "delta before the message"),
+    ("bedrock-converse", "call without a name"),
+}
+"""Samples with a part that cannot be written, or with an id that comes behind the start."""
+
+REORDERED = ("gemini-generate-content", "arguments out of order")
+"""A sample whose arguments come back in their order."""
+
+
+@pytest.mark.parametrize(("name", "sample"), [pair for pair in ALL_SAMPLES if pair not in UNSAID and pair != REORDERED])
+def test_samples_come_back(name, sample):
     """
     Whatever overlaps, comes late or is cut comes back, from all events and from the durable ones.
     """
-    events = decoded(SAMPLES[name])
+    dialect = load_dialect(name)
+    events = decoded(samples(name)[sample].body, dialect)
+    for given_events in (events, durable(events)):
+        assert_same(given_events, dialect)
+        assert_same(given_events, dialect, delta_chars=3)
+    for options in options_of(dialect):
+        assert_same_or_reported(events, dialect, **options)
 
-    assert_same(events)
-    assert_same(durable(events))
-    for options in OPTIONS.values():
-        assert_same_or_reported(events, **options)
+
+@pytest.mark.parametrize(("name", "sample"), sorted(UNSAID))
+def test_what_cannot_be_written_is_reported(name, sample):
+    """
+    A call without a name has no frames.
+    """
+    events = decoded(samples(name)[sample].body, load_dialect(name))
+    drops, caused = emitted(events, load_dialect(name))
+
+    assert drops
+    assert fold(events) != fold(caused)
+
+
+def test_arguments_out_of_order_come_back():
+    """
+    Their text is another one.
+    """
+    name, sample = REORDERED
+    events = decoded(samples(name)[sample].body, load_dialect(name))
+    drops, caused = emitted(events, load_dialect(name), delta_chars=3)
+
+    assert ((), fold(events)) == (drops, fold(caused))
+
+
+ONLY_STREAMED = {
+    "anthropic-messages": {
+        *("call without a name", "delta before the message", "fields of deltas", "input that was cut"),
+        *("overlapping thoughts", "unknown block"),
+    },
+    "bedrock-converse": {
+        *("call without a name", "facts in one delta", "input that was cut", "overlapping", "unknown block"),
+        "unknown delta",
+    },
+    "gemini-interactions": {"late and early", "overlap of one kind", "tools of the provider"},
+    "openai-chat": {
+        *("encrypted reasoning", "executed tool", "reasoning again", "reasoning in two fields"),
+        *("redacted block of LiteLLM behind a text", "two executed tools"),
+    },
+    "openai-responses": {"encrypted content at the end alone", "lists of tools"},
+}
+"""By dialect, samples with what a stream alone has: overlap, deltas, an input that is no object, parts out of order."""
+
+
+@pytest.mark.parametrize(
+    ("name", "sample"), [(name, sample) for name, sample in ALL_SAMPLES if sample not in ONLY_STREAMED.get(name, ())]
+)
+def test_documents_and_streams_are_one_message(name, sample):
+    """
+    The document of a completed answer folds to the message of its stream.
+    """
+    dialect, transcript = load_dialect(name), samples(name)[sample].transcript
+    for message in transcript.messages if len(transcript) == 1 else ():
+        document = json.loads(json.dumps(dialect.emit_resource(message)))
+
+        assert message.status != "completed" or message == fold(dialect.decode_resource(document, message.id)).last
 
 
 @pytest.mark.parametrize("file", STREAMS)

@@ -1,46 +1,21 @@
 """
-Laws 11 and 12 on the Messages wire: what is written is decoded to what it was, or the difference is reported.
+What the emitter writes on the Messages wire. Laws 11 and 12 are held in `tests/laws/test_emitting.py`.
 """
 
 import json
-from collections import Counter
 from functools import partial
 
 import pytest
 from hypothesis import given
 
 from assistant_events import fold
-from assistant_events.messages import MessageStatus
-from assistant_events.testing import durable
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
 from .notation import DIALECT, END, B, C, K, M, S, T, X, answer, events, message, stream
 from .samples import CITED, SAMPLES
 
-UNSAID = {"call without a name", "delta before the message"}
-"""Samples with a part that cannot be written, or with an id that comes behind the start."""
-
-NO_DOCUMENT = {*UNSAID, "overlapping thoughts", "unknown block", "fields of deltas", "input that was cut"}
-"""Samples with what only a stream can say: overlap, deltas, an input that is no object."""
-
-
 emitted = partial(emitted_by, DIALECT)
-
-
-@pytest.mark.parametrize("options", [{}, {"delta_chars": 3}], ids=["whole", "cut"])
-@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - UNSAID))
-def test_samples_come_back(name, options):
-    """
-    Every sample comes back, from all events and from the durable ones.
-    """
-    sample = events(SAMPLES[name])
-    for given_events in (sample, durable(sample)):
-        drops, _, found = emitted(given_events, **options)
-
-        assert () == drops
-        assert fold(sample) == fold(found)
-        assert Counter(durable(sample)) == Counter(durable(found))
 
 
 @pytest.mark.parametrize("odd", [{"tye": "beam"}, {"type": [1]}])
@@ -62,31 +37,6 @@ def test_sources_of_no_known_shape_are_written():
     body = answer(B(0, "text", text="a", citations=True), X(0))
 
     assert frames_of(emitted(events(body))[1])[1][1]["content_block"]["citations"] is True
-
-
-@pytest.mark.parametrize("name", sorted(UNSAID))
-def test_what_cannot_be_written_is_reported(name):
-    """
-    A call without a name has no frames.
-    """
-    drops, _, found = emitted(events(SAMPLES[name]))
-
-    assert drops
-    assert fold(found) != fold(events(SAMPLES[name]))
-
-
-COMPLETED = [name for name in SAMPLES if message(SAMPLES[name]).status is MessageStatus.COMPLETED]
-
-
-@pytest.mark.parametrize("name", sorted(set(COMPLETED) - NO_DOCUMENT))
-def test_documents_and_streams_are_one_message(name):
-    """
-    The document of an answer folds to the message of its stream.
-    """
-    whole = message(SAMPLES[name])
-    document = DIALECT.emit_resource(whole)
-
-    assert whole == fold(DIALECT.decode_resource(document, "a1")).last
 
 
 def test_the_document_of_an_answer_that_failed():

@@ -1,9 +1,8 @@
 """
-Laws 11 and 12 on the Converse wire: what is written is decoded to what it was, or the difference is reported.
+What the emitter writes on the Converse wire. Laws 11 and 12 are held in `tests/laws/test_emitting.py`.
 """
 
 import json
-from collections import Counter
 from functools import partial
 
 import pytest
@@ -11,68 +10,18 @@ from hypothesis import given
 
 from assistant_events import ErrorInfo, fold
 from assistant_events.adapters import AwsEventStream
-from assistant_events.messages import MessageStatus
 from assistant_events.testing import answer as built
-from assistant_events.testing import durable
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
 from .notation import DIALECT, REQUEST, C, E, G, H, J, K, M, R, T, U, X, events, message, stream, text
 from .samples import FACTS, NOVA, RAN, SAMPLES, B, O
 
-UNWRITTEN = {"call without a name"}
-"""Samples with a part that cannot be written."""
-
-NO_DOCUMENT = {
-    *("call without a name", "overlapping", "unknown block", "unknown delta", "facts in one delta"),
-    "input that was cut",
-}
-"""Samples with what only a stream has: overlap, deltas, an input that is not an object."""
-
-
 emitted = partial(emitted_by, DIALECT)
 
 
 def frames_of(body):
     return [json.loads(payload) for payload in AwsEventStream().feed(body)]
-
-
-@pytest.mark.parametrize("options", [{}, {"delta_chars": 3}], ids=["whole", "cut"])
-@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - UNWRITTEN))
-def test_samples_come_back(name, options):
-    """
-    Every sample comes back, from all events and from the durable ones.
-    """
-    sample = events(SAMPLES[name])
-    for given_events in (sample, durable(sample)):
-        drops, _, found = emitted(given_events, **options)
-
-        assert () == drops
-        assert fold(sample) == fold(found)
-        assert Counter(durable(sample)) == Counter(durable(found))
-
-
-def test_what_cannot_be_written_is_reported():
-    """
-    A call without a name has no frames.
-    """
-    drops, _, found = emitted(events(SAMPLES["call without a name"]))
-
-    assert drops
-    assert fold(found) != fold(events(SAMPLES["call without a name"]))
-
-
-COMPLETED = [name for name in SAMPLES if message(SAMPLES[name]).status is MessageStatus.COMPLETED]
-
-
-@pytest.mark.parametrize("name", sorted(set(COMPLETED) - NO_DOCUMENT))
-def test_documents_and_streams_are_one_message(name):
-    """
-    The document of an answer folds to the message of its stream.
-    """
-    whole = message(SAMPLES[name])
-
-    assert whole == fold(DIALECT.decode_resource(DIALECT.emit_resource(whole), "a1")).last
 
 
 FAILED = {
