@@ -11,14 +11,13 @@ import json
 
 import pytest
 
-from assistant_events import ErrorKind, FinishReason, fold
+from assistant_events import fold
 from assistant_events.adapters import AwsEventStream, Sse
 from assistant_events.adapters.anthropic_messages import dialect
 from assistant_events.adapters.anthropic_messages.mock import Answer, MockProvider, mock, read_request
 from assistant_events.adapters.errors import exception_name
 from assistant_events.mock.fixture_files import load_fixtures
 
-from . import asgi
 from .asgi import JumpClock, ask, asked, message_of, recorded_and_replayed
 
 PATH = "/v1/messages"
@@ -629,58 +628,7 @@ def test_an_error_of_aimock():
     assert (418, {"type": "odd_error", "message": "no"}) == (found.status, found.document["error"])
 
 
-# -- faults, through our client
-
-
-def followed(answer, *faults):
-    """Return the message that our client makes of an answer, and the number of requests."""
-    return asgi.followed("anthropic-messages", answer, body(stream=True), *faults)
-
-
-HARMLESS = (
-    *("bad-json@5", "comments", "crlf", "data-only", "no-blank-line", "no-done", "no-stops", "no-usage"),
-    *("split-bytes", "unknown-events"),
-)
-
-
-@pytest.mark.parametrize("fault", HARMLESS)
-def test_faults_that_cost_nothing(fault):
-    """
-    Faults of the bytes, and events that mean nothing, leave the text whole.
-    """
-    message, _ = followed({"text": "Hi there, Zoë!"}, fault)
-
-    assert ("Hi there, Zoë!", FinishReason.STOP) == (message.text, message.finish_reason)
-
-
-CUT = {
-    "cut@3": ErrorKind.INTERRUPTED,
-    "drop@3": ErrorKind.NETWORK,
-    "no-completed": ErrorKind.INTERRUPTED,
-    "ten-minute-cut@3": ErrorKind.PROVIDER,
-    "error@3": ErrorKind.OVERLOADED,
-    "empty-errors": ErrorKind.PROVIDER,
-    "http-400": ErrorKind.INVALID_REQUEST,
-}
-
-
-@pytest.mark.parametrize(("fault", "kind"), CUT.items(), ids=CUT)
-def test_faults_that_end_an_answer(fault, kind):
-    """
-    An answer that is cut or ends with an error has failed, with its kind.
-    """
-    message, _ = followed({"text": "Hi there, Zoë!", "timing": {"delta_chars": 4}}, fault)
-
-    assert kind == message.error.kind
-
-
-def test_a_request_that_is_made_again():
-    """
-    An overloaded service is asked again.
-    """
-    message, count = followed({"text": "Hi"}, "http-529")
-
-    assert ("Hi", 2) == (message.text, count)
+# -- errors of streams
 
 
 def test_a_stream_error_without_a_stream():

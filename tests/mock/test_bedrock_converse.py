@@ -11,7 +11,7 @@ import json
 import httpx2
 import pytest
 
-from assistant_events import ErrorKind, FinishReason, fold
+from assistant_events import ErrorKind, fold
 from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.bedrock_converse import dialect
 from assistant_events.adapters.bedrock_converse.client import BedrockConverse
@@ -765,28 +765,12 @@ def test_an_error_of_aimock():
     assert (429, "ThrottlingException", {"message": "no"}) == (found.status, kind_of(found), found.document)
 
 
-# -- faults, through our client
+# -- through our client
 
 
 def followed(answer, *faults):
     """Return the message that our client makes of an answer, and the number of requests."""
     return asgi.followed("bedrock-converse", answer, {"modelId": MODEL, **body(), "stream": True}, *faults)
-
-
-HARMLESS = (
-    *("bad-json@3", "comments", "crlf", "data-only", "no-blank-line", "no-done", "no-stops", "no-usage"),
-    *("split-bytes", "unknown-events"),
-)
-
-
-@pytest.mark.parametrize("fault", HARMLESS)
-def test_faults_that_cost_nothing(fault):
-    """
-    Faults of lines have no effect on binary frames, and events that mean nothing leave the text whole.
-    """
-    message, _ = followed({"text": "Hi there, Zoë!"}, fault)
-
-    assert ("Hi there, Zoë!", FinishReason.STOP) == (message.text, message.finish_reason)
 
 
 def test_no_usage():
@@ -795,38 +779,6 @@ def test_no_usage():
     """
     assert followed({"text": "Hi"})[0].usage is not None
     assert followed({"text": "Hi"}, "no-usage")[0].usage is None
-
-
-CUT = {
-    "cut@3": ErrorKind.INTERRUPTED,
-    "drop@3": ErrorKind.NETWORK,
-    "no-completed": ErrorKind.INTERRUPTED,
-    "truncated-utf8@3": ErrorKind.INTERRUPTED,
-    "ten-minute-cut@3": ErrorKind.PROVIDER,
-    "bad-checksum@3": ErrorKind.PROTOCOL,
-    "error@3": ErrorKind.RATE_LIMIT,
-    "empty-errors": ErrorKind.PROVIDER,
-    "http-400": ErrorKind.INVALID_REQUEST,
-}
-
-
-@pytest.mark.parametrize(("fault", "kind"), CUT.items(), ids=CUT)
-def test_faults_that_end_an_answer(fault, kind):
-    """
-    An answer that is cut, damaged or ends with an error has failed, with its kind.
-    """
-    message, _ = followed({"text": "Hi there, Zoë!", "timing": {"delta_chars": 4}}, fault)
-
-    assert kind == message.error.kind
-
-
-def test_a_request_that_is_made_again():
-    """
-    An overloaded service is asked again.
-    """
-    message, count = followed({"text": "Hi"}, "http-503")
-
-    assert ("Hi", 2) == (message.text, count)
 
 
 def test_signed_reasoning_through_the_client():

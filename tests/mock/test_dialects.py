@@ -4,7 +4,7 @@ What the mocks of several dialects do alike: answers in events, faults of fixtur
 
 import pytest
 
-from assistant_events import FinishReason
+from assistant_events import ErrorKind, FinishReason
 from assistant_events.errors import FixtureError
 from assistant_events.mock import load_mock
 from assistant_events.mock.fixture_files import load_fixtures
@@ -363,3 +363,57 @@ def test_calls_while_thinking_is_on(dialect, path, fields):
     assert 2 == len(answer["content"])
     assert (200, 400) == (status(answer["content"]), status(answer["content"][1:]))
     assert 200 == status(answer["content"][1:], thinking=None, additionalModelRequestFields=None)
+
+
+HARMLESS = ("comments", "crlf", "no-done", "no-usage", "split-bytes", "unknown-events")
+FOLLOWED = {
+    "anthropic-messages": {
+        **dict.fromkeys((*HARMLESS, "bad-json@5", "data-only", "no-blank-line", "no-stops", "http-529")),
+        "cut@3": ErrorKind.INTERRUPTED,
+        "drop@3": ErrorKind.NETWORK,
+        "no-completed": ErrorKind.INTERRUPTED,
+        "ten-minute-cut@3": ErrorKind.PROVIDER,
+        "error@3": ErrorKind.OVERLOADED,
+        "empty-errors": ErrorKind.PROVIDER,
+        "http-400": ErrorKind.INVALID_REQUEST,
+    },
+    "bedrock-converse": {
+        **dict.fromkeys((*HARMLESS, "bad-json@3", "data-only", "no-blank-line", "no-stops", "http-503")),
+        "cut@3": ErrorKind.INTERRUPTED,
+        "drop@3": ErrorKind.NETWORK,
+        "no-completed": ErrorKind.INTERRUPTED,
+        "truncated-utf8@3": ErrorKind.INTERRUPTED,
+        "ten-minute-cut@3": ErrorKind.PROVIDER,
+        "bad-checksum@3": ErrorKind.PROTOCOL,
+        "error@3": ErrorKind.RATE_LIMIT,
+        "empty-errors": ErrorKind.PROVIDER,
+        "http-400": ErrorKind.INVALID_REQUEST,
+    },
+    "gemini-generate-content": {
+        **dict.fromkeys((*HARMLESS, "heartbeat-comments", "bad-json", "http-503")),
+        "cut@1": ErrorKind.INTERRUPTED,
+        "drop@1": ErrorKind.NETWORK,
+        "no-completed": ErrorKind.INTERRUPTED,
+        "error@1": ErrorKind.OVERLOADED,
+        "empty-errors@1": ErrorKind.PROVIDER,
+        "ten-minute-cut@1": ErrorKind.TIMEOUT,
+    },
+}
+"""By dialect and fault, how the answer has failed; `None` where it is whole."""
+
+
+@pytest.mark.parametrize(
+    ("dialect", "fault", "kind"),
+    [(dialect, fault, kind) for dialect, kinds in FOLLOWED.items() for fault, kind in kinds.items()],
+)
+def test_what_our_client_makes_of_a_fault(dialect, fault, kind):
+    """
+    The answer is whole, also after a refusal that is asked for again, or has failed with the kind of what happened.
+    """
+    answer, body = {"text": "Hi there, Zoë!", "timing": {"delta_chars": 4}}, {**REQUESTS[dialect], "stream": True}
+    found, count = followed(dialect, answer, body, fault)
+
+    assert kind == (None if found.error is None else found.error.kind)
+    assert "Hi there, Zoë!".startswith(found.text)
+    assert kind is not None or ("Hi there, Zoë!", FinishReason.STOP) == (found.text, found.finish_reason)
+    assert (2 if fault in ("http-503", "http-529") else 1) == count
