@@ -26,16 +26,6 @@ C = {"message_id": "a1", "call_id": "c1"}
 SOURCE = Citation(url="https://x.test")
 
 
-@pytest.fixture(name="recorder")
-def fixture_recorder():
-    """
-    A recorder whose step has started.
-    """
-    recorder = Recorder("a1")
-    recorder.start(origin())
-    return recorder
-
-
 ENDS = {
     "end": (lambda recorder: recorder.end("t"), True),
     "another text": (lambda recorder: recorder.text("b", key="u"), True),

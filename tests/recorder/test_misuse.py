@@ -83,24 +83,6 @@ def test_each_verb_in_each_phase(phase, verb):
         assert expected == str(caught.value)
 
 
-@pytest.fixture(name="sink")
-def fixture_sink():
-    """
-    Everything that the recorder of the test has given.
-    """
-    return []
-
-
-@pytest.fixture(name="recorder")
-def fixture_recorder(sink):
-    """
-    A recorder whose step has started.
-    """
-    recorder = Recorder("a1", sink=sink)
-    recorder.start(origin())
-    return recorder
-
-
 @pytest.mark.parametrize("verb", ["start", "restart", "tool_progress"])
 @pytest.mark.parametrize("more", ["", '{"a":1}'])
 def test_a_verb_that_is_refused_behind_an_input_whose_end_waits(recorder, sink, verb, more):

@@ -29,24 +29,6 @@ A = {"message_id": "a1"}
 PNG = {"message_id": "a1", "media_type": "image/png"}
 
 
-@pytest.fixture(name="sink")
-def fixture_sink():
-    """
-    Everything that the recorder of the test has given.
-    """
-    return []
-
-
-@pytest.fixture(name="recorder")
-def fixture_recorder(sink):
-    """
-    A recorder whose step has started.
-    """
-    recorder = Recorder("a1", sink=sink)
-    recorder.start(origin())
-    return recorder
-
-
 def parts(sink):
     """
     Return the texts of the parts of the message, with their state.

@@ -46,16 +46,6 @@ ERRORS = {
 }
 
 
-@pytest.fixture(name="recorder")
-def fixture_recorder():
-    """
-    A recorder whose step has started.
-    """
-    recorder = Recorder("a1")
-    recorder.start(origin())
-    return recorder
-
-
 def failed(call_id, why, kind="interrupted", **fields):
     info = ErrorInfo(kind=kind, message=ERRORS[why])
     return ToolFailed(message_id="a1", call_id=call_id, error=info, **fields)
