@@ -2,9 +2,7 @@
 The client of the Responses API against its mock: answers, retries, and runs in the background that are cut.
 """
 
-import asyncio
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
@@ -20,8 +18,8 @@ from assistant_events.testing.virtual_loop import run
 
 from .answers import end_of, events_of
 from .canned import answered, streamed
+from .mocked import OVERCOME, LoopClock, with_cut
 
-BEGAN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 BODY = {"model": "gpt-5.6", "input": "Why?"}
 ANSWER = {
     "thought": ["First.", "Then."],
@@ -30,23 +28,6 @@ ANSWER = {
     "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7},
     "timing": {"delta_chars": 6},
 }
-
-
-class LoopClock:
-    """The time of a mock provider that lives in an event loop whose time jumps."""
-
-    def now(self):
-        return asyncio.get_running_loop().time()
-
-    def utc(self):
-        return BEGAN + timedelta(seconds=self.now())
-
-    def real(self, seconds):
-        return seconds
-
-    async def wait(self, changed, seconds):
-        with suppress(TimeoutError):
-            await asyncio.wait_for(changed.wait(), seconds)
 
 
 def followed(*faults, background=True, answer=ANSWER, then=None, **body):
@@ -98,45 +79,13 @@ def test_the_key_is_a_bearer():
     assert "Bearer " == OpenAIResponsesApi.key_prefix
 
 
-OVERCOME = [
-    "drop@1",
-    "drop@7",
-    "dropx3",
-    "cut@5",
-    "cut@5x2",
-    "stall@4",
-    "ten-minute-cut@7",
-    "recut@600s",
-    "silent-replay",
-    "no-usage",
-    "empty-errors",
-    "no-completed",
-    "completed-in-progress",
-    "http-503@get",
-    "slow-first-byte",
-    "duplicated-frames",
-    "truncated-utf8",
-    "bad-json@1",
-    "no-stops",
-    "no-done",
-    "no-blank-line",
-    "data-only",
-    "crlf",
-    "comments",
-    "split-bytes",
-    "queued",
-    "unknown-events",
-    "http-429@create",
-]
-
-
 @pytest.mark.parametrize("fault", OVERCOME)
 def test_a_fault_is_overcome(fault):
     """
     A run in the background comes to the answer of one to which nothing was done.
     """
     whole, _, _ = followed()
-    message, report, _ = followed(fault, *(["drop@3"] if fault in ("silent-replay", "http-503@get") else ()))
+    message, report, _ = followed(*with_cut(fault))
 
     assert ("completed", whole.text) == (end_of(report), message.text)
     assert [part.type for part in whole.parts] == [part.type for part in message.parts]

@@ -36,14 +36,19 @@ async def until(condition):
             met = condition()
 
 
+async def answer(session, client):
+    """Ask for an answer, and receive all of it."""
+    async with session.respond(client, BODY) as events:
+        async for _ in events:
+            pass
+
+
 def app(client, tool=lambda run: "rain", **options):
     """Return the move of an app: ask the model, or run the tools."""
 
     async def move(session):
         if session.transcript.awaits is Awaits.MODEL:
-            async with session.respond(client, BODY) as events:
-                async for _ in events:
-                    pass
+            await answer(session, client)
         else:
             await run_tools(session, tool, **options)
 

@@ -10,7 +10,7 @@ from assistant_events.errors import ConflictError, FencedError, StoreError
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from assistant_events.testing import prompt, virtual_loop
-from tests.session.moves import BODY, FailingStore, SlowProvider, run, silent
+from tests.session.moves import FailingStore, SlowProvider, answer, run, silent
 from tests.session.scripted import HELLO, Provider, Store, line
 
 
@@ -33,7 +33,7 @@ def test_a_cancelled_claim():
         failing = Cancelling()
         failing.inner = store
         loop = asyncio.get_running_loop()
-        for claiming in (_answer, _claimed):
+        for claiming in (answer, _claimed):
             session = await Session.open(failing, "s1", worker="w1")
             task = asyncio.create_task(claiming(session, client))
             with pytest.raises(asyncio.CancelledError):
@@ -43,12 +43,6 @@ def test_a_cancelled_claim():
             store.release(store.claim("s1", "w2"))
 
     run(main())
-
-
-async def _answer(session, client):
-    async with session.respond(client, BODY) as events:
-        async for _ in events:
-            pass
 
 
 async def _claimed(session, client):
@@ -75,7 +69,7 @@ def test_an_answer_that_a_newer_claim_refuses():
         session = await Session.open(store, "s1", worker="w1")
         await session.prompt("Hi")
         with pytest.raises(FencedError):
-            await _answer(session, SlowProvider(chunks()))
+            await answer(session, SlowProvider(chunks()))
 
         assert [True] == closed
 
@@ -109,7 +103,7 @@ def test_a_worker_that_leaves_while_its_store_is_waited_for():
         store = Store()
         session = await Session.open(store, "s1", worker="w1")
         store.refuse = StoreError("the disk is full")
-        receiving = asyncio.create_task(_answer(session, SlowProvider(silent(line(say="Hel")))))
+        receiving = asyncio.create_task(answer(session, SlowProvider(silent(line(say="Hel")))))
         await asyncio.sleep(0.05)
         receiving.cancel()
         await asyncio.wait((receiving,))
@@ -129,7 +123,7 @@ def test_a_worker_does_not_wait_for_others_that_append():
         session = await Session.open(store, "s1", worker="w1")
         store.before_append = lambda: store.inner.append("s1", [prompt(message_id=f"u{store.seq('s1')}")])
         with pytest.raises(ConflictError):
-            await _answer(session, Provider(HELLO))
+            await answer(session, Provider(HELLO))
 
         assert (0, 20) == (asyncio.get_running_loop().time(), store.seq("s1"))
 

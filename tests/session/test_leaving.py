@@ -782,13 +782,7 @@ def test_cancelled_while_a_stream_is_entered_again(store):
         with pytest.raises(StoreError):
             await again(stream)
         gate = store.before_append = Gate()
-        task = asyncio.create_task(again(stream))
-        await gate.arrival()
-        task.cancel()
-        await asyncio.sleep(0)
-        gate.opened.set()
-        await asyncio.wait([task])
-        return session, task
+        return session, await gate.cancelled(again(stream))
 
     session, task = asyncio.run(main())
 
@@ -829,6 +823,19 @@ class Gate:
     async def arrival(self):
         assert await asyncio.to_thread(self.reached.wait, 10)
 
+    async def cancelled(self, work, *, times=1):
+        """
+        Return the task of *work*, which was cancelled while the thread was held, when it has ended.
+        """
+        task = asyncio.create_task(work)
+        await self.arrival()
+        for _ in range(times):
+            task.cancel()
+            await asyncio.sleep(0)
+        self.opened.set()
+        await asyncio.wait([task])
+        return task
+
 
 def test_cancelled_while_storing(store):
     """
@@ -838,15 +845,7 @@ def test_cancelled_while_storing(store):
     async def main():
         session = await Session.open(store, "s1")
         gate = store.before_append = Gate()
-        task = asyncio.create_task(drain(session, Stream(HELLO[0])))
-        await gate.arrival()
-        task.cancel()
-        await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.sleep(0)
-        gate.opened.set()
-        await asyncio.wait([task])
-        return session, task
+        return session, await gate.cancelled(drain(session, Stream(HELLO[0])), times=2)
 
     session, task = asyncio.run(main())
 
@@ -889,12 +888,7 @@ def test_cancelled_while_the_store_refuses(store):
         session = await Session.open(store, "s1")
         gate = store.before_append = Gate()
         store.refuse = StoreError("disk full")
-        task = asyncio.create_task(drain(session, Stream(HELLO[0])))
-        await gate.arrival()
-        task.cancel()
-        await asyncio.sleep(0)
-        gate.opened.set()
-        await asyncio.wait([task])
+        task = await gate.cancelled(drain(session, Stream(HELLO[0])))
         with pytest.raises(asyncio.CancelledError) as caught:
             task.result()
         return caught.value
@@ -938,13 +932,7 @@ def test_an_append_that_is_cancelled(store):
     async def main():
         session = await Session.open(store, "s1")
         gate = store.before_append = Gate()
-        task = asyncio.create_task(session.append(prompt()))
-        await gate.arrival()
-        task.cancel()
-        await asyncio.sleep(0)
-        gate.opened.set()
-        await asyncio.wait([task])
-        return session, task
+        return session, await gate.cancelled(session.append(prompt()))
 
     session, task = asyncio.run(main())
 

@@ -12,7 +12,7 @@ from assistant_events.errors import FencedError, LocalProtocolError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
 from assistant_events.stores import MemoryStore, SqliteStore
-from tests.session.moves import BODY, FailingStore, run, until
+from tests.session.moves import FailingStore, answer, run, until
 from tests.session.scripted import Provider, line
 
 
@@ -23,9 +23,7 @@ async def asked(store, *calls):
     client = Provider((*[line(call=call) for call in calls], line(stop="tool-calls")))
     session = await Session.open(store, "s1")
     await session.prompt("Go")
-    async with session.respond(client, BODY) as events:
-        async for _ in events:
-            pass
+    await answer(session, client)
     return session
 
 

@@ -18,7 +18,7 @@ from assistant_events.reducer import Builder, find_problems, fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import ids
-from tests.session.moves import BODY, SlowProvider, run, until
+from tests.session.moves import BODY, SlowProvider, answer, run, until
 from tests.session.scripted import HELLO, Provider, Scripted, line, receive
 
 
@@ -247,11 +247,6 @@ def test_an_answer_that_waits_to_be_stored(store):
         reads.set()
         assert is_read.wait(20)
         return store.inner.read(*given, **more)
-
-    async def answer(session, client):
-        async with session.respond(client, BODY) as events:
-            async for _ in events:
-                pass
 
     async def main():
         session, client = await Session.open(store, "s1"), SlowProvider(chunks())

@@ -35,6 +35,7 @@ from tests.session.moves import (
     SOON,
     FailingStore,
     SlowProvider,
+    answer,
     app,
     left_by_a_dead_worker,
     run,
@@ -309,9 +310,7 @@ def test_a_wait_for_an_unknown_outcome_is_logged(caplog):
         store, client = MemoryStore(), Provider(ASKS)
         session = await Session.open(store, "s1")
         await session.prompt("Hi")
-        async with session.respond(client, BODY) as events:
-            async for _ in events:
-                pass
+        await answer(session, client)
         await session.append(session.transcript.pending_tool_calls[0].start())
         async with Turns(store, app(client), client=client, alone=True, **SOON):
             await until(lambda: "the outcome of calls ['c1'] is unknown" in caplog.text)
@@ -335,9 +334,7 @@ def test_the_app_decides_about_calls_whose_worker_died(alone):
         session = await Session.open(store, "s1", worker="dead")
         await session.prompt("Hi")
         async with session.claimed():
-            async with session.respond(client, BODY) as events:
-                async for _ in events:
-                    pass
+            await answer(session, client)
             await session.append(session.transcript.pending_tool_calls[0].start())
             async with Turns(store, app(client), client=client, alone=alone, lost=lost, **SOON) as turns:
                 if not alone:
@@ -369,9 +366,7 @@ def test_what_is_no_result_of_a_lost_call(returned):
         store, client = MemoryStore(), Provider(ASKS)
         session = await Session.open(store, "s1")
         await session.prompt("Hi")
-        async with session.respond(client, BODY) as events:
-            async for _ in events:
-                pass
+        await answer(session, client)
         await session.append(session.transcript.pending_tool_calls[0].start())
         async with Turns(store, app(client), client=client, alone=True, lost=lambda _: returned, **SOON):
             await until(lambda: not store.unfinished())
@@ -908,9 +903,7 @@ def test_a_call_that_was_started_is_not_run_again():
         async with Turns(store, app(client), client=client, worker="dead", **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Weather?")
-            async with session.respond(client, BODY) as events:
-                async for _ in events:
-                    pass
+            await answer(session, client)
             first, _ = session.transcript.pending_tool_calls
             await session.append(first.start())
 
@@ -1104,9 +1097,7 @@ def test_tools_that_fail_and_that_take_too_long():
         client = Provider((*calls, line(stop="tool-calls")))
         session = await Session.open(MemoryStore(), "s1")
         await session.prompt("Go")
-        async with session.respond(client, BODY) as events:
-            async for _ in events:
-                pass
+        await answer(session, client)
 
         def tool(run):
             return tools[run.call.name](run)
@@ -1140,9 +1131,7 @@ def test_a_result_that_others_gave_first():
         store, client = MemoryStore(), Provider(ASKS)
         session = await Session.open(store, "s1")
         await session.prompt("Go")
-        async with session.respond(client, BODY) as events:
-            async for _ in events:
-                pass
+        await answer(session, client)
 
         async def tool(run):
             other = await Session.open(store, "s1")
@@ -1174,9 +1163,7 @@ def test_a_session_of_a_living_worker_is_refused():
             await other.prompt("And?")
             async for _ in events:
                 pass
-        async with other.respond(client, BODY) as events:
-            async for _ in events:
-                pass
+        await answer(other, client)
         assert (4, 2) == (len(other.transcript.messages), len(client.requests))
 
     run(main())
@@ -1214,9 +1201,7 @@ def test_what_an_old_worker_sends_is_refused():
         old = await Session.open(store, "s1", worker="old")
         await old.prompt("Weather?")
         async with old.claimed():
-            async with old.respond(client, BODY) as events:
-                async for _ in events:
-                    pass
+            await answer(old, client)
             [claim] = store.take_over("new", dead_after_s=0)
             with pytest.raises(FencedError):
                 await old.append(old.transcript.pending_tool_calls[0].succeed("late"))
@@ -1312,9 +1297,7 @@ def test_the_app_decides_about_no_call_of_the_browser():
         client = Provider((line(call=CALL), line(call={"id": "c2", "name": "confirm"}), line(stop="stop")))
         session = await Session.open(store, "s1")
         await session.prompt("Hi")
-        async with session.respond(client, BODY) as events:
-            async for _ in events:
-                pass
+        await answer(session, client)
         await session.append(*[call.start() for call in session.transcript.pending_tool_calls])
         options = {"alone": True, "of_browser": ["confirm"], "lost": lambda call: call.fail("died")}
         async with Turns(store, app(client), client=client, **options, **SOON):
@@ -1333,9 +1316,7 @@ def test_calls_about_which_the_app_decides_nothing():
         store, client = MemoryStore(), Provider((line(call=CALL), line(call={**CALL, "id": "c2"}), line(stop="stop")))
         session = await Session.open(store, "s1")
         await session.prompt("Hi")
-        async with session.respond(client, BODY) as events:
-            async for _ in events:
-                pass
+        await answer(session, client)
         await session.append(*[call.start() for call in session.transcript.pending_tool_calls])
 
         def lost(call):
