@@ -8,16 +8,8 @@ from typing import Final, TypeGuard
 
 import attrs
 
+from assistant_events import messages as msg
 from assistant_events.events import DurableEvent, StepFailed, StepStarted
-from assistant_events.messages import (
-    AssistantMessage,
-    Awaits,
-    Message,
-    MessageStatus,
-    Transcript,
-    UserMessage,
-    close_message,
-)
 from assistant_events.reducer import fold
 from assistant_events.session.answers import Client, is_of
 from assistant_events.values import ErrorInfo, ErrorKind, Origin
@@ -29,7 +21,7 @@ _log = logging.getLogger("assistant_events.session")
 
 
 def cancellation(
-    transcript: Transcript, name: str, client: Client | None, error: ErrorInfo = _STOPPED
+    transcript: msg.Transcript, name: str, client: Client | None, error: ErrorInfo = _STOPPED
 ) -> list[DurableEvent]:
     """
     Return the events that end a turn with *error*, after which it is the user's move; none where it is already.
@@ -37,23 +29,23 @@ def cancellation(
     What runs is closed, and calls without a result fail. Where a move would be left to make, for a prompt or for these
     results, an empty answer *name* fails too.
     """
-    if transcript.awaits is Awaits.USER:
+    if transcript.awaits is msg.Awaits.USER:
         return []
     running = [
         message
         for message in transcript.messages
-        if not isinstance(message, UserMessage) and message.status is MessageStatus.RUNNING
+        if not isinstance(message, msg.UserMessage) and message.status is msg.MessageStatus.RUNNING
     ]
-    events = [event for message in running for event in close_message(message, error, abandon_run=True)]
-    if transcript.awaits is Awaits.TOOLS:
+    events = [event for message in running for event in msg.close_message(message, error, abandon_run=True)]
+    if transcript.awaits is msg.Awaits.TOOLS:
         events += [call.fail(error) for call in transcript.pending_tool_calls]
-    if fold(events, start=transcript).awaits is not Awaits.USER:
+    if fold(events, start=transcript).awaits is not msg.Awaits.USER:
         origin = _origin(transcript, client)
         events += [StepStarted(message_id=name, origin=origin), StepFailed(message_id=name, error=error)]
     return events
 
 
-def _origin(transcript: Transcript, client: Client | None) -> Origin:
+def _origin(transcript: msg.Transcript, client: Client | None) -> Origin:
     last = transcript.last_answer
     if last is not None:
         return attrs.evolve(last.origin, served_model=None)
@@ -62,7 +54,7 @@ def _origin(transcript: Transcript, client: Client | None) -> Origin:
     return Origin(provider="unknown", dialect="unknown")
 
 
-def since_its_end(before: Transcript, now: Transcript) -> tuple[Message, ...] | None:
+def since_its_end(before: msg.Transcript, now: msg.Transcript) -> tuple[msg.Message, ...] | None:
     """
     Return what has come since the turn of a move was stopped, or its message rewound; `None` while it was neither.
 
@@ -74,14 +66,14 @@ def since_its_end(before: Transcript, now: Transcript) -> tuple[Message, ...] | 
         return None
     known = {message.id for message in before.messages}
     later = now.messages[ends[-1] + 1 :] if ends else tuple([each for each in now.messages if each.id not in known])
-    is_asked_again = any(isinstance(message, UserMessage) for message in later)
-    return None if is_asked_again and isinstance(later[-1], AssistantMessage) else later
+    is_asked_again = any(isinstance(message, msg.UserMessage) for message in later)
+    return None if is_asked_again and isinstance(later[-1], msg.AssistantMessage) else later
 
 
-def is_cancelled(message: Message) -> TypeGuard[AssistantMessage]:
+def is_cancelled(message: msg.Message) -> TypeGuard[msg.AssistantMessage]:
     """Return whether a message was cancelled: by a stop, or by the provider."""
     return (
-        isinstance(message, AssistantMessage)
+        isinstance(message, msg.AssistantMessage)
         and message.error is not None
         and message.error.kind == ErrorKind.CANCELLED
     )
@@ -89,7 +81,7 @@ def is_cancelled(message: Message) -> TypeGuard[AssistantMessage]:
 
 async def stop_run(client: Client, target: object, name: str) -> None:
     """Stop what runs at the provider; a failure is logged, for the message has ended already."""
-    if isinstance(target, AssistantMessage) and not is_of(client, target):
+    if isinstance(target, msg.AssistantMessage) and not is_of(client, target):
         _log.warning("the run of message %r is not stopped: it is of %r", name, target.origin.dialect)
         return
     try:

@@ -10,21 +10,13 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final, NamedTuple, TypeAlias, cast, final
 
+from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import JsonError
 from assistant_events.events import Event
-from assistant_events.messages import (
-    AssistantMessage,
-    MediaPart,
-    OpaquePart,
-    Part,
-    PartStatus,
-    ToolPart,
-    Transcript,
-)
 from assistant_events.reducer import fold
 from assistant_events.testing.mutations import mutated
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
@@ -113,7 +105,7 @@ class Sample:
         return self.decode([self.body])
 
     @cached_property
-    def transcript(self) -> Transcript:
+    def transcript(self) -> msg.Transcript:
         """What they fold to."""
         return fold(self.events)
 
@@ -123,12 +115,12 @@ class Sample:
         return self.rewritten(self.payloads).transcript == self.transcript
 
     @property
-    def answers(self) -> list[AssistantMessage]:
+    def answers(self) -> list[msg.AssistantMessage]:
         """The messages of the transcript."""
-        return [message for message in self.transcript.messages if isinstance(message, AssistantMessage)]
+        return [message for message in self.transcript.messages if isinstance(message, msg.AssistantMessage)]
 
     @property
-    def calls(self) -> list[ToolPart]:
+    def calls(self) -> list[msg.ToolPart]:
         """The calls of its answers."""
         return [call for message in self.answers for call in message.tool_calls]
 
@@ -209,12 +201,12 @@ class Sample:
         yield size
 
 
-def parts_of(transcript: Transcript) -> dict[Place, Part]:
+def parts_of(transcript: msg.Transcript) -> dict[Place, msg.Part]:
     """Return the parts of all answers by their places."""
     return {
         (message.id, at): part
         for message in transcript.messages
-        if isinstance(message, AssistantMessage)
+        if isinstance(message, msg.AssistantMessage)
         for at, part in enumerate(message.parts)
     }
 
@@ -263,13 +255,13 @@ def objects(value: object, path: Path = ()) -> Iterator[tuple[Path, dict[str, ob
             yield from objects(item, path)
 
 
-def pieces_of(transcript: Transcript) -> dict[Place, str]:
+def pieces_of(transcript: msg.Transcript) -> dict[Place, str]:
     """Return the texts of parts, and the inputs of calls, by their places."""
     parts = parts_of(transcript).items()
     return {place: getattr(part, "text", "") or getattr(part, "raw_input", "") for place, part in parts}
 
 
-def id_of(call: ToolPart) -> str:
+def id_of(call: msg.ToolPart) -> str:
     """Return the id that a call has on the wire."""
     return str(call.state.get("id", call.call_id))
 
@@ -298,21 +290,21 @@ def opaque_strings(part: Any, shortest: int) -> Iterator[tuple[str, str]]:
             yield from [(key, text) for text in strings(value) if len(text) >= shortest and not _WORD.fullmatch(text)]
 
 
-def has_as_much(before: Part, after: Part) -> bool:
+def has_as_much(before: msg.Part, after: msg.Part) -> bool:
     """Return whether a part is still there, with at least its content."""
     if type(before) is not type(after):
         return False
-    if isinstance(before, OpaquePart):
+    if isinstance(before, msg.OpaquePart):
         return before == after
-    if isinstance(before, ToolPart):
-        assert isinstance(after, ToolPart)
+    if isinstance(before, msg.ToolPart):
+        assert isinstance(after, msg.ToolPart)
         return (before.call_id, before.name) == (after.call_id, after.name) and (
             after.raw_input.startswith(before.raw_input) or before.status is not before.status.STREAMING
         )
-    if isinstance(before, MediaPart):
-        assert isinstance(after, MediaPart)
+    if isinstance(before, msg.MediaPart):
+        assert isinstance(after, msg.MediaPart)
         return (after.data or b"").startswith(before.data or b"") and before.uri in (None, after.uri)
-    assert not isinstance(after, (OpaquePart, ToolPart, MediaPart))
-    if before.status is PartStatus.COMPLETED:
+    assert not isinstance(after, (msg.OpaquePart, msg.ToolPart, msg.MediaPart))
+    if before.status is msg.PartStatus.COMPLETED:
         return before == after
     return after.text.startswith(before.text)

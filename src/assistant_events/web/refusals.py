@@ -16,16 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from assistant_events.errors import (
-    AssistantEventsError,
-    ClaimedError,
-    ConflictError,
-    JsonError,
-    LocalProtocolError,
-    PrunedError,
-    StoreError,
-    StructureError,
-)
+from assistant_events import errors
 from assistant_events.values.json_io import read_json
 
 BODY_S: Final = 20.0
@@ -33,14 +24,14 @@ BODY_S: Final = 20.0
 
 _HOST: Final = re.compile(r"(\[[\da-f:.]+\]|[^\s:/@\[\]]+)(:\d{1,5})?")
 
-_ERRORS: Final[tuple[tuple[type[AssistantEventsError], int, str | None], ...]] = (
-    (LocalProtocolError, 409, None),
-    (ConflictError, 409, "another request was first; read the session, and try again"),
-    (ClaimedError, 409, "another process has claimed the session; try again"),
-    (PrunedError, 410, "these records have been removed; read the session, and continue from there"),
-    (StoreError, 503, "the session could not be read or written; try again later"),
-    (JsonError, 400, None),
-    (StructureError, 422, None),
+_ERRORS: Final[tuple[tuple[type[errors.AssistantEventsError], int, str | None], ...]] = (
+    (errors.LocalProtocolError, 409, None),
+    (errors.ConflictError, 409, "another request was first; read the session, and try again"),
+    (errors.ClaimedError, 409, "another process has claimed the session; try again"),
+    (errors.PrunedError, 410, "these records have been removed; read the session, and continue from there"),
+    (errors.StoreError, 503, "the session could not be read or written; try again later"),
+    (errors.JsonError, 400, None),
+    (errors.StructureError, 422, None),
 )
 """Error, status and sentence; `None` where the text of the error is about the request alone. The first one counts."""
 
