@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from datetime import datetime
+from functools import wraps
 from inspect import iscoroutinefunction
 from threading import RLock
 from time import monotonic
-from typing import Any, Self, TypeVar, Unpack, final
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, cast, final
 
-from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
+from assistant_events.events import LiveEvent
 from assistant_events.session.answers import Client, check_synchronous, sync_source
 from assistant_events.session.core import Core
 from assistant_events.session.options import Meta, Records, SessionOptions
+from assistant_events.session.session import Session
 from assistant_events.session.streams import SyncEventStream, finished
 from assistant_events.stores.contract import Store
-from assistant_events.values import ContentInput
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+def _without_await(
+    method: Callable[Concatenate[Session, _P], Coroutine[Any, Any, _T]],
+) -> Callable[Concatenate[SyncSession, _P], _T]:
+    """Return a method of `Session` for `SyncSession`: it uses what both have, and here nothing of that waits."""
+
+    @wraps(method)
+    def call(self: SyncSession, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return finished(method(cast("Session", self), *args, **kwargs))
+
+    return call
 
 
 @final
@@ -46,55 +59,20 @@ class SyncSession(Core[SyncEventStream]):
         finished(session._alone(session._open()))
         return session
 
-    def append(self, *events: DurableEvent | UnknownEvent, at: datetime | None = None, meta: Meta = None) -> Records:
-        """See `Session.append`."""
-        return finished(self._alone(self._append(lambda: events, meta, at=at)))
-
-    def prompt(
-        self,
-        content: ContentInput,
-        *,
-        message_id: str | None = None,
-        abandon_calls: bool = False,
-        meta: Meta = None,
-    ) -> Records:
-        """See `Session.prompt`."""
-        return finished(self._alone(self._prompt(content, message_id, meta, abandon_calls=abandon_calls)))
-
-    def rewind(self, message_id: str, *, last: bool = False, meta: Meta = None) -> Records:
-        """See `Session.rewind`."""
-        return finished(self._alone(self._rewind(message_id, meta, last=last)))
-
-    def regenerate(self, message_id: str, *, meta: Meta = None) -> Records:
-        """See `Session.regenerate`."""
-        return finished(self._alone(self._regenerate(message_id, meta)))
-
-    def edit(
-        self, message_id: str, content: ContentInput, *, new_message_id: str | None = None, meta: Meta = None
-    ) -> Records:
-        """See `Session.edit`."""
-        return finished(self._alone(self._edit(message_id, content, new_message_id, meta)))
-
-    def refresh(self) -> Records:
-        """See `Session.refresh`."""
-        return finished(self._alone(self._refresh()))
-
-    def reconcile(self, *, abandon_calls: bool = False, abandon_runs: bool = False, meta: Meta = None) -> Records:
-        """See `Session.reconcile`."""
-        return finished(self._alone(self._reconcile(meta, abandon_calls=abandon_calls, abandon_runs=abandon_runs)))
+    append = _without_await(Session.append)
+    prompt = _without_await(Session.prompt)
+    rewind = _without_await(Session.rewind)
+    regenerate = _without_await(Session.regenerate)
+    edit = _without_await(Session.edit)
+    refresh = _without_await(Session.refresh)
+    reconcile = _without_await(Session.reconcile)
+    show = _without_await(Session.show)
+    snapshot = _without_await(Session.snapshot)
 
     def stop(self, client: Client | None = None, *, meta: Meta = None) -> Records:
         """See `Session.stop`."""
         check_synchronous(client)
         return finished(self._stop(client, meta))
-
-    def show(self, *events: LiveEvent) -> None:
-        """See `Session.show`."""
-        finished(self._alone(self._show(events)))
-
-    def snapshot(self) -> None:
-        """See `Session.snapshot`."""
-        finished(self._alone(self._snapshot()))
 
     def _has_streamed(self, deltas: Sequence[LiveEvent]) -> None:
         if self._publisher is not None and deltas:  # without a timer each is published as it comes
