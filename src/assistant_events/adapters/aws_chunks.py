@@ -1,8 +1,5 @@
 """Events inside the chunks of `InvokeModelWithResponseStream`, which several wires come in."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from assistant_events.adapters.aws import AWS_ERRORS, error_in
@@ -29,7 +26,7 @@ def unwrapped(decoder: DecoderBase, event: Fields) -> Fields | None:
     except JsonError as error:
         decoder.note("bad-json", f"the event in a chunk is {error}")
         return {}
-    return inner if isinstance(inner, dict) else None
+    return inner if isinstance(inner, dict) else None  # pyright: ignore[reportUnknownVariableType]  # plain JSON
 
 
 def has_intervened(facts: Fields) -> bool:

@@ -5,9 +5,6 @@ An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names
 `self.recorder`. It reads fields with the functions of `json_fields`, for which a wrong type counts as missing.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -589,6 +586,6 @@ def _dumped(event: object, **options: bool) -> Fields:
     dump = getattr(event, "model_dump", None)
     fields = dump(mode="json", by_alias=True, **options) if callable(dump) else event
     if isinstance(fields, Mapping):
-        plain: dict[str, Any] = plain_json(fields)
+        plain: dict[str, Any] = plain_json(fields)  # pyright: ignore[reportUnknownArgumentType]  # plain JSON
         return plain
     raise TypeError(f"event: expected a mapping or an object with model_dump, got {type(event).__name__}")

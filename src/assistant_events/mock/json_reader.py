@@ -191,7 +191,7 @@ def make_converter() -> Converter:
     converter.register_structure_hook_func(lambda type_: type_ == Event, _hook(_read_event))
     converter.register_structure_hook_factory(attrs.has, partial(_class_hook, converter))
     converter.register_structure_hook_factory(_is_tuple, partial(_tuple_hook, converter))
-    converter.register_structure_hook_factory(_has_reader, lambda type_: _hook(type_.__metadata__[0]))
+    converter.register_structure_hook_factory(_has_reader, _reader_hook)
     return converter
 
 
@@ -201,6 +201,10 @@ def _hook(read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _has_reader(type_: Any) -> bool:
     return get_origin(type_) is Annotated and callable(type_.__metadata__[0])
+
+
+def _reader_hook(type_: Any) -> Callable[[Any, Any], Any]:
+    return _hook(type_.__metadata__[0])
 
 
 def _class_hook(converter: Converter, cls: type[Any]) -> Callable[[Any, Any], Any]:

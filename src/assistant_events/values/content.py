@@ -1,7 +1,7 @@
 """What people and tools put into a conversation: text, JSON, media."""
 
 # Plain JSON of unknown shape: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 

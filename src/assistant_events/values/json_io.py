@@ -9,7 +9,7 @@ Neither library is imported before the first document: that would be a quarter o
 """
 
 # Plain JSON of unknown shape: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """JSON with the standard library, as strict and exact as `json_io` promises."""
 
 # Plain JSON of unknown shape: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 

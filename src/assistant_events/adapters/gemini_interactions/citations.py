@@ -6,9 +6,6 @@ pass them on as they are): in a stream into all text of their step, in a documen
 count code points.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence

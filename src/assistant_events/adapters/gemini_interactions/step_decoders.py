@@ -5,9 +5,6 @@ A wire step is opened by `step.start` or by its first delta, and ends with `step
 the key of its parts in the recorder, which numbers the steps (`i` in the state) and keeps what is known of them.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -466,7 +463,7 @@ class CallStep(StepDecoder):
 
     def _read_arguments(self, key: str, arguments: object) -> None:
         if isinstance(arguments, dict):
-            self._add(arguments)
+            self._add(arguments)  # pyright: ignore[reportUnknownArgumentType]  # plain JSON
         elif isinstance(arguments, str):
             self._add(None, arguments)
         elif self.type == "function_call":

@@ -5,9 +5,6 @@ The only writer of messages; encoder, emitter and documents call it. A message h
 calls, so the order between them is lost.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from base64 import b64encode

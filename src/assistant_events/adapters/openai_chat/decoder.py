@@ -6,7 +6,7 @@ compatible servers, 2023-07 to 2026-10. What a chunk holds decides how it is rea
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
 
 from __future__ import annotations
 

@@ -5,9 +5,6 @@ An *item* is one of the `output` of a response; messages and reasonings hold *pa
 of openai 3.54.0, recordings of 2025-05 to 2026-10, also of servers that speak the wire without being OpenAI.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import Any
