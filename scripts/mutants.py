@@ -44,10 +44,10 @@ CORE: Final[dict[str, list[str]]] = {
     "events.py": ["tests/test_events.py", "tests/test_immutable.py"],
     "messages": ["tests/test_messages.py", "tests/test_immutable.py", "tests/laws/test_failing_anew.py"],
     "upcasting.py": ["tests/test_upcasting.py"],
-    "lifecycle.py": ["tests/test_lifecycle.py", "tests/test_behaviours.py", "tests/reducer"],
+    "lifecycle.py": ["tests/test_lifecycle.py", "tests/reducer"],
     "converters": ["tests/test_converters.py", "tests/test_refusals.py", "tests/test_golden.py"],
     "recorder": ["tests/recorder"],
-    "reducer": ["tests/reducer", "tests/test_behaviours.py"],
+    "reducer": ["tests/reducer", "tests/laws/test_fold.py"],
     "history": ["tests/test_history.py"],
     "adapters": ["tests/adapters"],
     "adapters/gemini_interactions": [
