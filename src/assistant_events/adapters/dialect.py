@@ -17,6 +17,8 @@ from assistant_events.adapters.encoded import Encode
 from assistant_events.adapters.encoder import EncoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.frame_reader import Note
+from assistant_events.adapters.framing import Framing
+from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
 from assistant_events.events import Event
@@ -37,7 +39,16 @@ GROUP = "assistant_events.adapters"
 class MakeDecoder(Protocol):
     """Makes a decoder; a subclass of `DecoderBase` is one."""
 
-    def __call__(self, message_id: str, **options: Unpack[DecoderOptions]) -> DecoderBase:
+    def __call__(
+        self,
+        message_id: str,
+        *,
+        request: Fields | None = None,
+        prior: Prior = None,
+        continues: AssistantMessage | None = None,
+        provider: str | None = None,
+        framing: type[Framing] | None = None,
+    ) -> DecoderBase:
         """Return a decoder for one answer."""
         ...
 
