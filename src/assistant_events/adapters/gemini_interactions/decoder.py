@@ -111,9 +111,10 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._cursor = event_id or None
         if event_id:
             frame_id = event_id.encode(errors="surrogatepass")
-            begins_replay = BEGINNINGS if self._created_again is None else ("step.start", "content.start")
-            if frame_id in self.frame_ids and name not in begins_replay:
-                return
+            if frame_id in self.frame_ids and name not in (
+                BEGINNINGS if self._created_again is None else ("step.start", "content.start")
+            ):
+                return  # it came before, and begins no replay
             self.frame_ids.add(frame_id)
             self._last_event_id = event_id
         if "usage" in event or "metadata" in event:
