@@ -442,6 +442,17 @@ def test_strict_names_a_record_of_the_future():
         fold(log[1:], strict=True)
 
 
+def test_strict_takes_what_is_ignored():
+    """
+    An event of tomorrow in its place does not raise, and changes nothing.
+    """
+    log = records([prompt(), UnknownEvent(type="text.begun", version=3, data={})])
+
+    assert fold(log[:1]).messages == fold(log, strict=True).messages
+    assert [] == find_problems(log)
+    assert (Transcript(), "ignored") == reduce(Transcript(), log[1].event, strict=True)
+
+
 def test_reduce_is_strict_too():
     """
     `reduce` raises with `strict` as `fold` does.
