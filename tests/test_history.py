@@ -908,6 +908,26 @@ def test_platforms(issuer, target, expected):
     assert load_dialect(CLAUDE).policy.relation(one, other).value.startswith(expected)
 
 
+@pytest.mark.parametrize(
+    ("provider", "model", "signed"),
+    [
+        ("anthropic", "claude-sonnet-4-5", True),
+        ("bedrock", "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc", True),
+        ("anthropic", None, True),
+        ("openrouter", "anthropic/claude-sonnet-4.5", True),
+        ("openrouter", "deepseek/deepseek-v4", False),
+        ("deepseek", "claude-sonnet-4-5", False),
+    ],
+)
+def test_whose_thoughts_are_signed(provider, model, signed):
+    """
+    Those of a platform are, under any name of a model, and those of Claude behind a gateway.
+    """
+    target = Origin(provider=provider, dialect=CLAUDE, model=model)
+
+    assert signed is load_dialect(CLAUDE).policy.signs(target)
+
+
 def test_what_platforms_share():
     """
     Reasoning moves with its signature to the same model elsewhere; other state stays: it names things of a platform.

@@ -162,6 +162,20 @@ def test_a_call_without_a_name_is_kept_raw(arguments, raw, end):
     assert ["nameless-call"] == notes
 
 
+def test_a_whole_call_without_a_name_is_kept_raw():
+    """
+    So is one that came in one piece, with its state.
+    """
+    notes = []
+    recorder = Recorder("a1", note=lambda code, message: notes.append(code))
+    recorder.start(origin())
+
+    assert [OpaqueReceived(**A, state={"type": "call", "id": "c1", "arguments": {"a": 1}})] == recorder.tool_call(
+        "c1", "", {"a": 1}, state={"type": "call"}
+    )
+    assert ["nameless-call"] == notes
+
+
 def test_facts_of_a_call_that_was_made(recorder):
     """
     The state of a call is complete with the end of its input.
