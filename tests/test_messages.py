@@ -136,7 +136,7 @@ def test_arguments_are_fresh():
     part.arguments["city"].append("Bergen")
 
     assert {"city": ["Oslo"]} == part.arguments
-    assert {} == call(input={}).arguments
+    assert {} == call(input=JsonObject()).arguments
 
 
 def test_a_call_without_input_has_no_arguments():

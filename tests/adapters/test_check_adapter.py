@@ -475,6 +475,33 @@ def test_a_place_in_the_stream_and_in_the_shortest_input():
     assert "the frame at byte 19," in where
 
 
+class LosesAndFails(LosesLater):
+    """
+    Loses a text, and takes an event of tomorrow for an error.
+    """
+
+    def on_event(self, event):
+        if "x_check" in event:
+            self.fail_step(ErrorInfo(kind="protocol", message="strange"))
+        else:
+            super().on_event(event)
+
+
+def test_each_fault_has_its_line():
+    """
+    Checks that fail are reported together, each with the shortest input for its own sentence; one sentence comes once.
+    """
+    body = lines({"text": "Hello"}, {"text": " world"}, {"text": "lost"}, {"text": "!"}, {"end": "done"})
+    with pytest.raises(AssertionError) as caught:
+        check(LosesAndFails, body)
+
+    found = [line.split("; the shortest input that fails: ") for line in str(caught.value).splitlines()]
+    sentences = [sentence for sentence, _ in found]
+    assert [1, 1] == [sum(words in each for each in sentences) for words in (" of an unknown type at", " is lost: no")]
+    assert sentences == [*dict.fromkeys(sentences)]
+    assert all(len(shown) < 200 for _, shown in found)
+
+
 class Signs(Sound):
     """
     Decodes `{"sign": text}`, state of the item, also of `{"over": true}`, which has ended it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from random import Random
 from typing import Any, Final, TypeAlias, cast
@@ -35,6 +36,7 @@ from assistant_events.testing import (
 )
 from assistant_events.testing.mutations import mutated
 from assistant_events.testing.sample import CUT, MESSAGE_ID, Sample, SampleFrame, has_as_much, no_error, require
+from assistant_events.testing.shortest import SHORTEST, shortest
 from assistant_events.values import FinishReason
 
 _Request: TypeAlias = Mapping[str, Any]
@@ -52,15 +54,6 @@ _NO_STOP: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of most wires for an end that waits for the app, or comes before all of the answer."""
-
-_SHOWN_BYTES: Final = 600
-"""How much of an input is shown."""
-
-_SHORTER: Final = 40
-"""How many shorter inputs are tried for one that fails."""
-
-_VARYING: Final = re.compile(r"""\d+|'[^']*'|"[^"]*"|b'.*'""")
-"""What may differ between two sentences about one fault."""
 
 
 def check_adapter(
@@ -129,8 +122,9 @@ def check_adapter(
         seed: Decides the damages and the random cuts.
 
     Raises:
-        AssertionError: With a sentence that names the stream, the place and what is wrong, and the shortest input that
-            was found for it.
+        AssertionError: With a line for each check that failed, the most basic one first: a sentence that names the
+            stream, the place and what is wrong, and the shortest input that was found for it. Growth, repeated frames,
+            cuts and damage, which take long, are tried one after the other when nothing else was found.
     """
     named: Mapping[str, object] = (
         cast("Mapping[str, object]", streams)
@@ -145,31 +139,62 @@ def check_adapter(
     require(
         any(trial.frames for trial in trials), "streams: expected at least one with a frame of the dialect's framing"
     )
-    _check_each(trials, _CHECKS)
-    conservation.check_nothing_shared(trials)
-    _check_each(trials, _FURTHER_CHECKS)
-    _check_each(trials if any(map(exactness.mixes_items, trials)) else (), [exactness.check_interleaving])
-    _check_each(trials if variations.has_words(trials) else (), [variations.check_words])
-    conversations.check_conversation(dialect, request)
-    _check_each(trials, pairs.CHECKS)
-    foreign.check_foreign_histories(dialect, request)
-    foreign.check_foreign_streams(dialect)
-    conversations.check_order_in_answer(dialect, request)
-    foreign.check_strange_documents(dialect)
-    foreign.check_http_error(dialect)
-    foreign.check_detection(dialect)
-    repeated: set[object] = set()
-    for trial in trials:
-        conservation.check_growth(trial, repeated)
-    _check_each(trials, _COSTLY_CHECKS)
-    for trial in trials:
-        trial.check_damage(mutations)
+    _check_all(
+        [
+            *_on_each(trials, _CHECKS),
+            partial(conservation.check_nothing_shared, trials),
+            *_on_each(trials, _FURTHER_CHECKS),
+            partial(_check_interleaving, trials),
+            partial(_check_words, trials),
+            partial(conversations.check_conversation, dialect, request),
+            *_on_each(trials, pairs.CHECKS),
+            partial(foreign.check_foreign_histories, dialect, request),
+            partial(foreign.check_foreign_streams, dialect),
+            partial(conversations.check_order_in_answer, dialect, request),
+            partial(foreign.check_strange_documents, dialect),
+            partial(foreign.check_http_error, dialect),
+            partial(foreign.check_detection, dialect),
+        ]
+    )
+    _each(trials, partial(conservation.check_growth, tried=set()))
+    for check in _on_each(trials, _COSTLY_CHECKS):
+        check()
+    _each(trials, partial(Trial.check_damage, count=mutations))
 
 
-def _check_each(trials: Iterable[Trial], checks: Iterable[Callable[[Trial], None]]) -> None:
+def _check_all(checks: Iterable[Callable[[], object]]) -> None:
+    """Run all checks, and raise what was found first by each, but a sentence once."""
+    faults: dict[str, AssertionError] = {}
     for check in checks:
-        for trial in trials:
-            trial.check(check)
+        try:
+            check()
+        except AssertionError as error:
+            faults.setdefault(str(error).partition(SHORTEST)[0], error)
+        except Exception:
+            if not faults:
+                raise  # otherwise it comes of a fault that was found
+    if faults:
+        first, *others = faults.values()
+        raise AssertionError("\n".join(map(str, [first, *others]))) from first.__cause__
+
+
+def _on_each(trials: Sequence[Trial], checks: Iterable[Callable[[Trial], None]]) -> Iterator[Callable[[], object]]:
+    return (partial(_each, trials, partial(Trial.check, check=check)) for check in checks)
+
+
+def _each(trials: Sequence[Trial], check: Callable[[Trial], None]) -> None:
+    for trial in trials:
+        check(trial)
+
+
+def _check_interleaving(trials: Sequence[Trial]) -> None:
+    if any(map(exactness.mixes_items, trials)):
+        _each(trials, partial(Trial.check, check=exactness.check_interleaving))
+
+
+def _check_words(trials: Sequence[Trial]) -> None:
+    if variations.has_words(trials):
+        _each(trials, partial(Trial.check, check=variations.check_words))
 
 
 class Trial(Sample):
@@ -197,11 +222,10 @@ class Trial(Sample):
         try:
             check(self)
         except AssertionError as error:
-            sentence = str(error)
-            shortest, its_sentence = self._shortest(check, sentence)
-            shown = f"{sentence}; the shortest input that fails: {_shown(shortest)}"
-            place = "" if its_sentence == sentence else f", of which {its_sentence}"
-            raise AssertionError(shown + place) from error.__cause__
+            pieces = [self.body[frame.start : frame.end] for frame in self.frames]
+            pieces.append(self.body[self.frames[-1].end if self.frames else 0 :])
+            shown = shortest(pieces, str(error), lambda body: check(self._copy(self.name, body)))
+            raise AssertionError(shown) from error.__cause__
 
     @property
     def ended(self) -> bool:
@@ -399,31 +423,6 @@ class Trial(Sample):
 
     # -- inside
 
-    def _shortest(self, check: Callable[[Trial], None], sentence: str) -> tuple[bytes, str]:
-        """Return the shortest stream that was found to fail with *sentence*, and the sentence for that one."""
-        fault = _VARYING.sub("", sentence)
-        frames = [(frame.start, frame.end) for frame in self.frames]
-        rest = self.body[frames[-1][1] :] if frames else self.body
-        kept = [self.body[start:end] for start, end in frames] + ([rest] if rest else [])
-        size, left = len(kept), _SHORTER
-        while size and left:
-            at = 0
-            while at < len(kept) and left:
-                left -= 1
-                fewer = kept[:at] + kept[at + size :]
-                shorter = self._copy(self.name, b"".join(fewer))
-                try:
-                    check(shorter)
-                except AssertionError as error:
-                    if _VARYING.sub("", str(error)) == fault:
-                        kept, sentence = fewer, str(error)
-                        continue
-                except Exception:  # noqa: BLE001, S110 - another fault than the one that is looked for
-                    pass
-                at += size
-            size //= 2
-        return b"".join(kept), sentence
-
     def _copy(self, name: str, body: bytes) -> Trial:
         """Return another stream to try as this one."""
         return Trial(
@@ -576,10 +575,6 @@ _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
 
 def _heard(message: msg.AssistantMessage) -> object:
     return message.status, message.finish_reason, message.parts
-
-
-def _shown(body: bytes) -> str:
-    return repr(body) if len(body) <= _SHOWN_BYTES else f"{body[:_SHOWN_BYTES]!r}… ({len(body)} bytes)"
 
 
 def _same(transcript: msg.Transcript, message_id: str) -> list[msg.AssistantMessage]:
