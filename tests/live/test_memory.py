@@ -897,6 +897,9 @@ def test_what_a_rewind_and_a_restart_close():
 
     assert [hello] == late_frames(begun, hello)
     assert [] == late_frames(begun, hello, [HistoryRewound(message_id="a0")])
+    more, both = (TextDelta(message_id="a1", offset=at, delta=text) for at, text in ((5, " you"), (0, "Hello you")))
+    later = [*begun, prompt(message_id="u2")]
+    assert [both] == late_frames(later, hello, [HistoryRewound(message_id="u2")], more)  # of a message behind it
     assert [progress("c1", "half")] == late_frames([begun[0], call], progress("c1", "half"))
     assert [] == late_frames(
         [begun[0], call], progress("c1", "half"), [StepRestarted(message_id="a1", reason="again"), begun[1]]
