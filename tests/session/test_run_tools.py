@@ -4,10 +4,11 @@ Tools in bad moments: two tasks at once, exceptions that no tool should raise, r
 
 import asyncio
 import threading
+from datetime import date
 
 import pytest
 
-from assistant_events import Awaits, ErrorKind, PromptSubmitted, ToolFailed, ToolSuccess
+from assistant_events import Awaits, ErrorKind, JsonContent, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.errors import FencedError, LocalProtocolError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
@@ -67,6 +68,21 @@ def test_whether_a_person_has_to_allow_a_call(reason, asked_for):
         [left] = session.transcript.last_answer.tool_calls
         assert (left.waits, left.answered) == ((False, True) if asked_for is False else (True, False))
         assert left.approval_reason == (asked_for or None)
+
+    run(main())
+
+
+def test_results_that_are_not_json():
+    """
+    `default` makes JSON of what a tool returns.
+    """
+
+    async def main():
+        session = await asked(MemoryStore(), call("a"))
+        await run_tools(session, lambda run: {"at": date(2026, 1, 2)}, default=str)
+
+        [done] = session.transcript.last_answer.tool_calls
+        assert (JsonContent({"at": "2026-01-02"}),) == done.output
 
     run(main())
 
