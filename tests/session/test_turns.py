@@ -584,7 +584,7 @@ def test_a_run_of_another_dialect_is_left(caplog):
 
     async def main():
         async with Turns(left, app(client), client=client, alone=True, **SOON) as turns:
-            await until(lambda: "could not be resumed" in caplog.text)
+            await until(lambda: "the run of message 'a1' is not resumed: it is of 'other'" in caplog.text)
             session = await turns.open("s1")
         with pytest.raises(LocalProtocolError, match=r"message 'a1' cannot be resumed: it is of 'other'"):
             async with session.resume(client):

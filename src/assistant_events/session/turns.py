@@ -509,6 +509,8 @@ class Turns:
                 await session.stop(self._client)  # the log takes nothing more of it
             elif is_of(self._client, message):
                 await self._watch(session, self._resume(session, message.id))
+            else:
+                _log.warning("the run of message %r is not resumed: it is of %r", message.id, message.origin.dialect)
         await session.reconcile()
         await session.append(*self._results_of_lost(session.transcript))
         await self._ask_again(session)
