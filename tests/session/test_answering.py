@@ -666,16 +666,23 @@ NOT_PROMPTS = {
     "empty items": (["", TextContent(""), None, {}], ValueError),
     "a provider's message": ({"role": "user", "content": "Hi"}, TypeError),
     "a provider's messages": (["Hi", {"role": "user", "content": "Hi"}], TypeError),
+    "a provider's text": ([{"type": "text", "text": "Hi"}], TypeError),
+    "a text of Responses": ({"type": "input_text", "text": "Hi"}, TypeError),
+    "a provider's image": (["Hi", {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}], TypeError),
+    "an image of Anthropic": ([{"type": "image", "source": {"type": "url", "url": "https://a.example"}}], TypeError),
+    "an image of Responses": ([{"type": "input_image", "image_url": "https://a.example/b.png"}], TypeError),
+    "a stored image": ([{"type": "media", "media_type": "image/png", "uri": "https://a.example/b.png"}], TypeError),
 }
 
 
 def test_a_table_with_a_column_role(session):
     """
-    JSON is content, also where its objects have a field that messages of providers have.
+    JSON is content, also where its objects have a field that messages and contents of providers have.
     """
-    session.prompt([{"name": "Ann", "role": "admin"}])
+    rows = [{"name": "Ann", "role": "admin", "type": "text"}]
+    session.prompt(rows)
 
-    assert [{"name": "Ann", "role": "admin"}] == thaw(session.transcript.last.content[0].value)
+    assert rows == thaw(session.transcript.last.content[0].value)
 
 
 def test_a_refused_request_and_a_prompt_meanwhile():

@@ -16,6 +16,17 @@ Records: TypeAlias = tuple[Record, ...]
 CHECKPOINT_S: Final = 0.5
 """Seconds between checkpoints of what streams."""
 
+_CONTENTS_OF_REQUESTS: Final = (
+    ("text", "text"),
+    ("input_text", "text"),
+    ("image_url", "image_url"),
+    ("input_image", "image_url"),
+    ("image", "source"),
+    ("document", "source"),
+    ("media", "media_type"),
+)
+"""The `type` of contents in requests of providers and of pages, and a field that each of them has."""
+
 
 class SessionOptions(TypedDict, total=False):
     """Options of `Session.open` and `SyncSession.open`."""
@@ -67,12 +78,13 @@ def check_options(store: object, options: SessionOptions) -> None:
 
 
 def as_prompt(content: ContentInput) -> tuple[Content, ...]:
-    """Return the content of a prompt. Raise `ValueError` when it is empty, `TypeError` for messages of a provider."""
+    """Return the content of a prompt. Raise `ValueError` when it is empty, `TypeError` for a provider's form of one."""
     items = _items(content)
     if all(map(_is_empty, items)):
         raise ValueError(f"content: expected a prompt, got {content!r:.100}")
-    if any(isinstance(item, Mapping) and {"role", "content"} <= item.keys() for item in items):
-        raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
+    if any(isinstance(item, Mapping) and _is_of_provider(item) for item in items):
+        hint = "pass its text, or contents such as TextContent and MediaContent"
+        raise TypeError(f"content: expected a prompt, got a message or a content as a provider has it; {hint}")
     return as_content(content)
 
 
@@ -80,6 +92,13 @@ def _items(content: object) -> Sequence[object]:
     if isinstance(content, Sequence) and not isinstance(content, str):
         return cast("Sequence[object]", content)
     return (content,)
+
+
+def _is_of_provider(item: Mapping[object, object]) -> bool:
+    """Return whether an object is a message or a content of a request, and so hardly the JSON that it would become."""
+    return {"role", "content"} <= item.keys() or any(
+        item.get("type") == name and field in item for name, field in _CONTENTS_OF_REQUESTS
+    )
 
 
 def _is_empty(content: object) -> bool:
