@@ -229,12 +229,11 @@ class ClaudeEncoder(AskAgainEncoder):
             sent = [(message, parts) for message, parts in sent if parts and not self.is_asked_again(message, parts)]
             if sent and not any(map(self._is_call, sent[-1][1])):
                 break
-            has_thought = remains = False
+            is_behind = remains = False  # a thought, with nothing between that is sent as text of the user
             for message, parts in sent:
-                has_thought |= isinstance(parts[0], msg.ReasoningPart)
-                is_behind_thought = isinstance(parts[0], msg.ReasoningPart) or (has_thought and self.is_own(message))
-                found |= set() if is_behind_thought else {message.id}
-                remains |= is_behind_thought or not all(map(self._is_call, parts))
+                is_behind = isinstance(parts[0], msg.ReasoningPart) or (is_behind and self.is_own(message))
+                found |= set() if is_behind else {message.id}
+                remains |= is_behind or not all(map(self._is_call, parts))
             if remains:
                 break
         return found

@@ -1603,6 +1603,10 @@ LOOPS = {
         [(M(), *UNSEEN, *tool(1)), (OTHER_MODEL, *tool(0, id="toolu_2"))],
         [["text"], ["thinking", "tool_use"], ["tool_result", "text", "text"]],
     ),
+    "continued by another model, and by its own without a thought": (
+        [(M(), *UNSEEN, *tool(1)), (OTHER_MODEL, *tool(0, id="toolu_2")), (M(), *tool(0, id="toolu_3"))],
+        [["text"], ["thinking", "tool_use"], ["tool_result", "text", "text", "text", "text"]],
+    ),
 }
 
 
