@@ -82,7 +82,7 @@ def as_prompt(content: ContentInput) -> tuple[Content, ...]:
     items = _items(content)
     if all(map(_is_empty, items)):
         raise ValueError(f"content: expected a prompt, got {content!r:.100}")
-    if any(isinstance(item, Mapping) and _is_of_provider(item) for item in items):
+    if any(map(_is_of_provider, items)):
         hint = "pass its text, or contents such as TextContent and MediaContent"
         raise TypeError(f"content: expected a prompt, got a message or a content as a provider has it; {hint}")
     return as_content(content)
@@ -94,11 +94,13 @@ def _items(content: object) -> Sequence[object]:
     return (content,)
 
 
-def _is_of_provider(item: Mapping[object, object]) -> bool:
+def _is_of_provider(item: object) -> bool:
     """Return whether an object is a message or a content of a request, and so hardly the JSON that it would become."""
-    return {"role", "content"} <= item.keys() or any(
-        item.get("type") == name and field in item for name, field in _CONTENTS_OF_REQUESTS
-    )
+    if not isinstance(item, Mapping):
+        return False
+    fields = cast("Mapping[str, object]", item)
+    is_content = any(fields.get("type") == name and field in fields for name, field in _CONTENTS_OF_REQUESTS)
+    return is_content or {"role", "content"} <= fields.keys()
 
 
 def _is_empty(content: object) -> bool:
