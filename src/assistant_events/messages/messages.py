@@ -209,7 +209,8 @@ class ToolPart(validators.Extensible):
             return NotImplemented
         return super().__eq__(other) and (self.input is not None or self.raw_input == other.raw_input)
 
-    __hash__ = validators.Extensible.__hash__
+    def __hash__(self) -> int:
+        return super().__hash__()
 
     @property
     def arguments(self) -> dict[str, Any]:
