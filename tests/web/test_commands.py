@@ -78,6 +78,27 @@ def test_a_prompt_with_contents():
     run(main())
 
 
+@pytest.mark.parametrize(
+    ("command", "body", "detail"),
+    [
+        ("prompt", {"prompt": "Hi", "text": "Hi"}, "text: expected only the fields prompt, message_id, abandon_calls"),
+        ("stop", {"reason": "Enough"}, "reason: expected no field"),
+    ],
+)
+def test_a_field_that_is_unknown(command, body, detail):
+    """
+    The answer names it, and the fields that the command has.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            answer = await app.ada.post(f"/sessions/s1/{command}", body)
+
+            assert (422, detail) == (answer.status, answer.document["detail"])
+
+    run(main())
+
+
 def test_a_prompt_with_what_is_not_a_content():
     """
     The answer names the place in the body.

@@ -38,8 +38,9 @@ class Command:
     def check(self, fields: Fields) -> None:
         """Refuse fields that are missing, unknown, or of another type."""
         known = {**self.required, **self.optional}
-        if fields.keys() - known.keys():
-            raise HTTPException(422, f"expected no other fields than {', '.join(known)}" if known else "expected {}")
+        if unknown := sorted(fields.keys() - known.keys()):
+            expected = f"only the fields {', '.join(known)}" if known else "no field"
+            raise HTTPException(422, f"{unknown[0]:.100}: expected {expected}")
         for name, types in known.items():
             if name not in fields and name in self.required:
                 raise HTTPException(422, f"{name} is missing")
