@@ -449,6 +449,8 @@ def test_two_hosts():
         ({"origin": "https://chat.example:444"}, 403),
         ({"origin": "null"}, 403),
         ({"origin": ""}, 403),
+        ({"origin": "http://["}, 403),
+        ({"origin": "http://[1]"}, 403),
         ({"sec_fetch_site": "cross-site"}, 403),
         ({"sec_fetch_site": "same-site"}, 403),
     ],
