@@ -51,6 +51,13 @@ def test_object_that_nests_too_deep():
     assert [("object 1", data)] == list(objects([data]))
 
 
+def test_a_string_without_an_end():
+    """
+    Its end is looked for once, however many quotes are in it: once for each of these would take some minutes.
+    """
+    assert [] == list(objects([b'["', b'\\"' * 200_000]))
+
+
 def test_object_with_a_line_end_in_a_string():
     """
     Its end is found, though JSON forbids the line end.

@@ -12,6 +12,7 @@ import pytest
 from assistant_events import Transcript
 from assistant_events.adapters import AwsChunkStream
 from assistant_events.cli.detect_input import recognise
+from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.source import Input
 from assistant_events.converters import dumps, structure
 from assistant_events.testing import prompt
@@ -602,6 +603,15 @@ def test_no_more_is_read_than_it_takes():
         found = recognise(Input("-", io.BufferedReader(Pieces(data, waits=True))))
 
         assert "step.started" == next(found.events("m1", last=False)).type
+
+
+@pytest.mark.parametrize("data", [b"\0" * 99, b"x" * 99], ids=["zeros", "one word"])
+def test_what_cannot_be_used_is_not_read_to_its_end(data):
+    """
+    A file of zeros, or a device, is refused by its beginning.
+    """
+    with pytest.raises(CommandError, match="expected server-sent events or JSON, this is neither"):
+        recognise(Input("-", io.BufferedReader(Pieces(data, waits=True), 7)))
 
 
 def test_a_note_is_one_line(run, tmp_path):

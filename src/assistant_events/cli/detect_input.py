@@ -219,17 +219,15 @@ def named_dialect(name: str) -> Dialect:
 
 
 def _form_of(source: Input) -> _Form:
-    head = begun = line = b""
+    begun = b""
     for chunk in source.chunks():
-        head += chunk
-        if is_event_stream(head):
-            return _Form.BINARY
-        begun = head.removeprefix(_MARK).lstrip(_BLANK)
-        line, ended, _ = begun.partition(b"\n")
-        is_text = not head.startswith(b"\0")
-        if (ended and is_text) or begun[:1] == b"[" or _SSE.match(begun):
+        begun = (begun + chunk).removeprefix(_MARK).lstrip(_BLANK)
+        # No text begins as a frame of AWS does: with its length, of at most 24 MB.
+        if len(begun) >= len(_SQLITE) or (b"\n" in begun and begun[0] > 1):
             break
-    if head.startswith(_SQLITE):
+    if is_event_stream(begun):
+        return _Form.BINARY
+    if begun.startswith(_SQLITE):
         file = "FILE" if source.is_stdin else source.name
         raise CommandError(
             f"{source.name}: this is an SQLite database; assistant-events sessions --db {file} lists its sessions, "
@@ -240,6 +238,7 @@ def _form_of(source: Input) -> _Form:
     if begun[:1] == b"[":
         return _Form.OBJECTS
     if begun[:1] == b"{":
+        _, line = next(documents.lines(source.chunks()))
         return _Form.OBJECTS if _object(line) is None else _Form.LINES
     if _SSE.match(begun):
         return _Form.FRAMES

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-_BEGIN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(\{)', re.DOTALL)
-"""A string between objects, which may hold braces, or the begin of an object."""
+_BEGIN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|(\{)', re.DOTALL)
+"""A string between objects, which may hold braces and have no end, or the begin of an object."""
 
 _DECODER: Final = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 """Finds where an object ends; numbers of any size are left as they are."""
