@@ -293,6 +293,18 @@ def test_output_that_is_no_utf8(monkeypatch):
     assert "Hello, Tromsø!" == json.loads(written.getvalue())["messages"][0]["parts"][0]["text"]
 
 
+def test_text_in_output_that_is_no_utf8(monkeypatch):
+    """
+    Text has the letters that standard output cannot encode as in Python source, as standard error has them.
+    """
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(HELLO.replace(b"Oslo", "Tromsø 👋".encode()))))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "cp1252"))
+
+    assert 0 == entry_point.main(["fold", "-"])
+    assert "Hello, Tromsø \\U0001f44b!" in written.getvalue().decode("cp1252")
+
+
 @pytest.mark.parametrize("command", ["fold", "events"])
 def test_the_dialects_that_were_tried(run, command):
     """

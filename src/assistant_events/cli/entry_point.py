@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
+from io import TextIOWrapper
 from pathlib import Path
 
 from assistant_events.cli.exit_codes import CommandError, Exit
@@ -25,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Without *arguments* it takes those of the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _open_what_is_closed()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error has it
     try:
         code = _run(given)
         sys.stdout.flush()
