@@ -106,6 +106,65 @@ def test_an_id_that_another_takes_after_a_deletion():
     run(main())
 
 
+def begun_anew(store):
+    """
+    Delete the session, and begin it anew as that of Bob.
+    """
+    store.delete("s1")
+    store.append("s1", [PromptSubmitted(message_id="b1", content="secret")], owner="bob")
+
+
+@pytest.mark.parametrize("rest", ["", "/events", "/events?after=0", "/events?until=user&after=0"])
+def test_an_id_that_another_takes_while_it_is_read(rest):
+    """
+    Whose session it is is known of what is given, not only of what was there when the request came.
+    """
+
+    async def main():
+        store = Store()
+        async with chat(HELLO, store=store) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: store.seq("s1") == 5)
+
+            def append(session_id, events, **more):
+                found = store.inner.append(session_id, events, **more)
+                if not events and store.inner.seq("s1") == 5:
+                    begun_anew(store.inner)
+                return found
+
+            store.append = append
+            async with app.ada.watch(f"/sessions/s1{rest}") as answer:
+                await until(lambda: answer.ended)
+
+            assert 1 == store.seq("s1")
+            assert b"secret" not in answer.body
+
+    run(main())
+
+
+def test_an_id_that_another_takes_while_it_is_deleted():
+    """
+    A deletion that waits for the end of a turn does not delete the session that another has begun meanwhile.
+    """
+
+    async def main():
+        store = Store()
+        async with chat(HELLO, store=store) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: store.seq("s1") == 5)
+
+            async def turn(_session):
+                begun_anew(store.inner)
+
+            app.routes._turns = Instead(app.turns, run=turn)
+            answer = await app.ada.delete("/sessions/s1")
+
+            assert (404, {"detail": "no such session"}) == (answer.status, answer.document)
+            assert 1 == store.seq("s1")
+
+    run(main())
+
+
 def test_two_owners_who_create_one_session():
     """
     Of two who send the first prompt to one id at the same time, one gets the session, and the other 404.

@@ -196,8 +196,8 @@ class ChatRoutes:
         return _json({"sessions": sessions, "after": page[-1].cursor if len(found) > len(page) else None})
 
     async def _read(self, request: Request) -> Response:
-        session_id, _ = await self._session_of(request)
-        return _json(DocumentWriter().snapshot(await self._transcript(session_id)))
+        session_id, owner = await self._session_of(request)
+        return _json(DocumentWriter().snapshot(await self._transcript(session_id, owner)))
 
     async def _watch(self, request: Request) -> Response | SseResponse:
         session_id, owner = await self._session_of(request)
@@ -206,12 +206,12 @@ class ChatRoutes:
         until = request.query_params.get("until")
         if until not in {None, "user"}:
             raise HTTPException(400, "until: expected user")
-        known = await self._transcript(session_id) if until or after is None else None
+        known = await self._transcript(session_id, owner) if until or after is None else None
         if until and known is not None and known.seq == after and await self._is_users_turn(session_id, known):
             return Response(status_code=204)
         self._streams.open(owner)
         return SseResponse(
-            self._events(session_id, after, known, until_user=until is not None),
+            self._events(session_id, owner, after, known, until_user=until is not None),
             heartbeat_s=self._heartbeat_s,
             on_end=partial(self._streams.close, owner),
         )
@@ -242,6 +242,7 @@ class ChatRoutes:
                 await self._turns.run(session)  # what is received here has been closed then
         except Exception as error:  # noqa: BLE001 - whatever ended the turn, the session is deleted
             _log.info("session %r: deleted after its turn had failed: %s", session_id, type(error).__name__)
+        await self._check_owner(session_id, owner)
         await self._store.delete(session_id)
         if isinstance(self._live, MemoryLive):  # other channels find it out by themselves
             await self._live.refresh(session_id)
@@ -250,7 +251,7 @@ class ChatRoutes:
     # -- events
 
     async def _events(  # noqa: C901 - one answer, from its start to its end
-        self, session_id: str, after: int | None, known: Transcript | None, *, until_user: bool
+        self, session_id: str, owner: str, after: int | None, known: Transcript | None, *, until_user: bool
     ) -> AsyncGenerator[bytes]:
         writer = SseWriter(self._shared.setdefault(session_id, SharedEvents()))
         turn = _Turn(known) if until_user and known is not None else None
@@ -258,7 +259,7 @@ class ChatRoutes:
         try:
             while True:
                 if after is None:
-                    known = await self._transcript(session_id) if known is None else known
+                    known = await self._transcript(session_id, owner) if known is None else known
                     turn = _Turn(known) if until_user else None
                     after = known.seq
                     yield writer.snapshot(known, await self._store.run(_record, self._store.store, session_id, after))
@@ -266,9 +267,13 @@ class ChatRoutes:
                         yield end_event(after)
                         return
                 known = None  # nothing of it is kept while the browser watches
+                joined = False
                 try:
                     async with aclosing(self._live.subscribe(session_id, after)) as items:
                         async for item in items:
+                            if not joined:
+                                await self._check_owner(session_id, owner)
+                                joined = True  # another log would end the subscription
                             yield writer.write(item)
                             if turn is None or isinstance(item, Frame):
                                 continue
@@ -313,7 +318,7 @@ class ChatRoutes:
             raise HTTPException(422, f"the id of a session has at most {_MAX_ID} printable characters")
         if valid and await self._store.seq(session_id):
             try:
-                await self._store.append(session_id, (), owner=owner)  # writes nothing, and has the owner checked
+                await self._check_owner(session_id, owner)
             except StoreError:
                 await self._store.seq(session_id)  # raises where it is the store that has failed
             else:
@@ -322,8 +327,14 @@ class ChatRoutes:
             return session_id, owner
         raise HTTPException(404, "no such session")
 
-    async def _transcript(self, session_id: str) -> Transcript:
-        return await self._store.run(stored_transcript, self._store.store, session_id)
+    async def _check_owner(self, session_id: str, owner: str) -> None:
+        """Raise for the session of another owner: one that was deleted may have been begun anew by another."""
+        await self._store.append(session_id, (), owner=owner)  # writes nothing
+
+    async def _transcript(self, session_id: str, owner: str) -> Transcript:
+        transcript = await self._store.run(stored_transcript, self._store.store, session_id)
+        await self._check_owner(session_id, owner)
+        return transcript
 
     async def _is_users_turn(self, session_id: str, transcript: Transcript) -> bool:
         """Return whether only a person, or a browser, can continue."""
