@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from assistant_events import Awaits, ErrorKind, JsonContent, PromptSubmitted, ToolFailed, ToolSuccess
-from assistant_events.errors import FencedError, LocalProtocolError, StoreError
+from assistant_events.errors import FencedError, LocalProtocolError, OwnerError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
 from assistant_events.stores import MemoryStore, SqliteStore
@@ -330,9 +330,10 @@ def test_two_tasks_on_a_store_that_waits(tmp_path):
     run(main())
 
 
-def test_a_result_after_a_takeover(monkeypatch):
+@pytest.mark.parametrize("error", [FencedError("s1", 1), OwnerError("s1")], ids=["worker", "owner"])
+def test_a_result_after_a_takeover(error, monkeypatch):
     """
-    It is not stored, and not tried again: another worker decides about the call.
+    It is not stored, and not tried again: another worker decides about the call, or the session is that of another.
     """
     monkeypatch.setattr(tools, "PAUSES_S", (0, 0))
 
@@ -343,13 +344,13 @@ def test_a_result_after_a_takeover(monkeypatch):
             events = list(events)
             if any(isinstance(event, ToolSuccess) for event in events):
                 self.tries += 1
-                raise FencedError(session_id, 1)
+                raise error
             return super().append(session_id, events, **more)
 
     async def main():
         store = Taken()
         session = await asked(store, call("a"))
-        with pytest.raises(FencedError):
+        with pytest.raises(type(error)):
             await run_tools(session, lambda run: "rain")
         assert 1 == store.tries
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assistant_events import Awaits, PromptSubmitted, find_problems
-from assistant_events.errors import ConflictError, LocalProtocolError
+from assistant_events.errors import ConflictError, LocalProtocolError, OwnerError
 from assistant_events.session import Session, Turns, streams
 from assistant_events.stores import MemoryStore
 from tests.session.moves import (
@@ -1093,6 +1093,42 @@ def test_a_worker_whose_clock_stops(caplog):
             assert ("Hello", 2) == (session.transcript.last.text, len(answers.requests))
             assert 1 == types(store).count("tool.failed")
             assert "tool.success" not in types(store)
+
+    run(main())
+
+
+def test_an_answer_in_a_session_that_another_owner_has_begun_anew(caplog):
+    """
+    Nothing of it is stored again and again while the new owner waits: the connection is closed at once.
+    """
+
+    async def main():
+        store, gate, closed = Store(), asyncio.Event(), []
+
+        async def chunks():
+            try:
+                yield line(say="Hel")
+                await gate.wait()
+                yield line(say="lo")
+                yield line(stop="stop")
+            finally:
+                closed.append(True)
+
+        def begun_anew():
+            raise OwnerError("s1")
+
+        client = SlowProvider(chunks())
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1", owner="ada")
+            await session.prompt("Hi")
+            turns.start(session)
+            await until(lambda: session.transcript.last.text == "Hel")
+            store.before_append = begun_anew
+            gate.set()
+            await until(lambda: closed)
+            store.before_append = None
+
+        assert "is stored again" not in caplog.text
 
     run(main())
 

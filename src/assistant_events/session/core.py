@@ -15,7 +15,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.adapters.refused_state import refusal_of
-from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, OwnerError, PrunedError, StoreError
 from assistant_events.events import LIVE_EVENTS, DeltaEvent, Event, HistoryRewound, LiveEvent, PromptSubmitted
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import (
@@ -395,7 +395,7 @@ class Core(ABC, Generic[StreamT]):
             if receiver.sent is not None:
                 await self._refresh()
             batch, records = await self._commit(receiver.plan, meta, (), fenced=True)
-        except FencedError:
+        except (FencedError, OwnerError):
             receiver.give_up()  # a later try is refused too
             raise
         except LocalProtocolError:

@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 
 import attrs
 
-from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, StoreError
+from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, OwnerError, StoreError
 from assistant_events.events import ToolFailed, ToolStarted, ToolSuccess
 from assistant_events.messages import Awaits, ToolPart, Transcript
 from assistant_events.session.session import Session
@@ -189,7 +189,7 @@ async def _store(tool: ToolRun, answer: ToolSuccess | ToolFailed) -> StoreError 
             await tool.session.append(answer)
         except ConflictError:
             pass  # another call of the message was answered meanwhile, or this one
-        except FencedError as error:
+        except (FencedError, OwnerError) as error:
             return error
         except StoreError as error:
             if (pause := next(pauses, None)) is None:

@@ -15,6 +15,7 @@ from assistant_events.errors import (
     ConflictError,
     FencedError,
     LocalProtocolError,
+    OwnerError,
     PrunedError,
     StoreError,
 )
@@ -358,7 +359,7 @@ class Turns:
                 await self._advance(session, asked, pauses)
             except StoreError as error:
                 # Another writer was first, or has taken the session over, or it was deleted, or the store has failed.
-                by_others = isinstance(error, ConflictError | FencedError | _DeletedError)
+                by_others = isinstance(error, ConflictError | FencedError | OwnerError | _DeletedError)
                 pause = self._poll_s if by_others else pauses.after(session)
                 _log.warning("session %r: its turn is looked at again in %g s: %s", name, pause, error_text(error))
                 session = None
