@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from io import TextIOWrapper
 from pathlib import Path
 
 from assistant_events.cli.exit_codes import CommandError, Exit
@@ -26,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Without *arguments* it takes those of the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _open_what_is_closed()
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error has it
+    if (reconfigure := getattr(sys.stdout, "reconfigure", None)) is not None:
+        reconfigure(errors="backslashreplace")  # as standard error has it
     try:
         code = _run(given)
         sys.stdout.flush()
