@@ -33,7 +33,15 @@ def probed(node):
     """
     A function that returns what each of some documents alone makes of a transcript: the outcome and its message.
     """
-    return lambda documents, start: node.ask(items=documents, start=start, apart=True)
+    return lambda documents, start: node.ask(items=documents, start=start, way="probed")
+
+
+@pytest.fixture(scope="session")
+def counted(node):
+    """
+    A function that returns how much the module reads, copies and moves to fold documents.
+    """
+    return lambda documents, start=None: node.ask(items=documents, start=start, way="counted")
 
 
 @pytest.fixture(scope="session")

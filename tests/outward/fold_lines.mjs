@@ -30,12 +30,45 @@ function probed(items, start) {
   });
 }
 
+/** Return how many items of lists, and units of texts, the methods read, copy and move while all items are folded. */
+function counted(items, start) {
+  let count = 0;
+  const plain = [];
+  const countIn = (prototype, name, weight) => {
+    const method = prototype[name];
+    plain.push([prototype, name, method]);
+    prototype[name] = function (...given) {
+      count += weight(this, given);
+      return method.apply(this, given);
+    };
+  };
+  const all = ({ length }) => length;
+  const behind = ({ length }, [start = 0]) => (start < 0 ? Math.min(length, -start) : Math.max(0, length - start));
+  for (const name of ['map', 'filter', 'some', 'every', 'includes', 'indexOf']) countIn(Array.prototype, name, all);
+  for (const name of ['slice', 'splice']) countIn(Array.prototype, name, behind);
+  for (const name of ['slice', 'endsWith', 'at', 'charAt']) countIn(String.prototype, name, all);
+  for (const name of ['atob', 'btoa']) countIn(globalThis, name, (_, [text]) => text.length);
+  for (const name of ['find', 'findIndex', 'findLast', 'findLastIndex']) {
+    countIn(Array.prototype, name, (_, given) => {
+      const [is] = given;
+      given[0] = (...each) => ((count += 1), is(...each));
+      return 0;
+    });
+  }
+  try {
+    fold(items, start);
+  } finally {
+    for (const [prototype, name, method] of plain) prototype[name] = method;
+  }
+  return count;
+}
+
 const write = (document) => process.stdout.write(JSON.stringify(document) + '\n');
 write({ version: process.version });
 for await (const line of createInterface({ input: process.stdin })) {
-  const { items, start, apart } = JSON.parse(line);
+  const { items, start, way = 'folded' } = JSON.parse(line);
   try {
-    write({ result: (apart ? probed : folded)(items, start ?? EMPTY) });
+    write({ result: { counted, folded, probed }[way](items, start ?? EMPTY) });
   } catch (error) {
     write({ raised: { message: error.stack } });
   }

@@ -200,13 +200,18 @@ export const EMPTY = Object.freeze({ v: VERSION, messages: Object.freeze([]), se
 
 /** Apply all items in order, and return the transcript. Items that are out of place change nothing. */
 export function fold(items, start = EMPTY) {
+  const lists = new Lists();
   let transcript = start;
-  for (const item of items) transcript = reduce(transcript, item).transcript;
+  for (const item of items) transcript = reduceItem(transcript, item, lists).transcript;
   return transcript;
 }
 
 /** Apply an event, record, frame or snapshot, and return the new transcript and the outcome. */
 export function reduce(transcript, item) {
+  return reduceItem(transcript, item, new Lists());
+}
+
+function reduceItem(transcript, item, lists) {
   switch (item.type ?? ('event' in item ? 'record' : 'frame')) {
     case 'snapshot': {
       const { type, ...snapshot } = item;
@@ -215,50 +220,135 @@ export function reduce(transcript, item) {
     case 'record': {
       const { seq, at, event } = item;
       if (seq !== transcript.seq + 1) return { transcript, outcome: seq <= transcript.seq ? 'duplicate' : 'gap' };
-      return reduceEvent({ ...transcript, seq }, event, at);
+      return reduceEvent({ ...transcript, seq }, event, lists, at);
     }
     case 'frame':
-      return reduceFrame(transcript, item);
+      return reduceFrame(transcript, item, lists);
     default:
-      return reduceEvent(transcript, item);
+      return reduceEvent(transcript, item, lists);
   }
 }
 
-function reduceFrame(transcript, { after, events }) {
+function reduceFrame(transcript, { after, events }, lists) {
   if (after !== transcript.seq) return { transcript, outcome: after < transcript.seq ? 'late' : 'gap' };
   const outcomes = [];
   for (const event of events) {
-    const reduced = reduceEvent(transcript, event);
+    const reduced = reduceEvent(transcript, event, lists);
     transcript = reduced.transcript;
     outcomes.push(reduced.outcome);
   }
   return { transcript, outcome: outcomes.includes('applied') ? 'applied' : (outcomes[0] ?? 'ignored') };
 }
 
-function reduceEvent(transcript, event, at) {
+function reduceEvent(transcript, event, lists, at) {
   const { type, message_id: id } = event;
   if (!Object.hasOwn(EVENTS, type) || EVENTS[type] !== (event.v ?? 1)) return { transcript, outcome: 'ignored' };
   const { messages, rewound } = transcript;
-  const place = messages.findLastIndex((each) => each.id === id);
+  const place = lists.find(messages, id);
   const message = messages[place];
-  const why = rejection(message ? messagePhase(message) : rewound.includes(id) ? 'rewound' : 'unknown', message, event);
-  if (why === 'again') return { transcript, outcome: !message || repeats(message, event) ? 'duplicate' : 'conflict' };
+  const parts = message?.parts ?? [];
+  const partPlace = lists.find(parts, addressOf(event));
+  const part = parts[partPlace];
+  const phase = message ? messagePhase(message) : lists.find(rewound, id) < 0 ? 'unknown' : 'rewound';
+  const why = rejection(phase, event, message, part);
+  if (why === 'again') {
+    return { transcript, outcome: !message || repeats(event, message, part) ? 'duplicate' : 'conflict' };
+  }
   if (why) return { transcript, outcome: why };
   if (type === 'history.rewound') {
-    const gone = messages.slice(place).map((each) => each.id);
-    const kept = { messages: messages.slice(0, place), rewound: [...rewound, ...gone] };
-    return { transcript: { ...transcript, ...kept }, outcome: 'applied' };
+    let gone = rewound;
+    for (const each of messages.slice(place)) gone = lists.added(gone, each.id);
+    return { transcript: { ...transcript, messages: lists.cut(messages, place), rewound: gone }, outcome: 'applied' };
   }
-  const changed = CHANGES[type](message, event, at);
-  if (typeof changed === 'string') return { transcript, outcome: changed };
-  const after = message ? replaced(messages, place, changed) : inserted(messages, changed, event.before);
-  return { transcript: { ...transcript, messages: after }, outcome: 'applied' };
+  let changed;
+  if (Object.hasOwn(PART_CHANGES, type)) {
+    const after = PART_CHANGES[type](event, part, at);
+    if (typeof after === 'string') return { transcript, outcome: after };
+    // A fragment of a kind that has ended is followed by another one.
+    const isNew = !part || (part.type !== 'tool' && part.status !== 'streaming');
+    const list = isNew ? lists.added(parts, after) : lists.replaced(parts, partPlace, after);
+    changed = { ...message, parts: list };
+  } else {
+    changed = CHANGES[type](event, message, at);
+    if (typeof changed === 'string') return { transcript, outcome: changed };
+  }
+  // A message is added at the end; an answer that has not read the last prompts, before the first of them.
+  const unread = message || !event.before ? -1 : lists.find(messages, event.before);
+  const list = message
+    ? lists.replaced(messages, place, changed)
+    : lists.added(messages, changed, unread < 0 ? messages.length : unread);
+  return { transcript: { ...transcript, messages: list }, outcome: 'applied' };
 }
 
-/** Add a message at the end; an answer that has not read the last prompts is before the first of them. */
-function inserted(messages, message, unread) {
-  const place = unread ? messages.findLastIndex((each) => each.id === unread) : -1;
-  return place < 0 ? [...messages, message] : [...messages.slice(0, place), message, ...messages.slice(place)];
+/**
+ * The lists of one fold. Those that it has made are its own until it returns, and are changed in place.
+ *
+ * Most searches find what they look for at the end. A list gets an index when they have read as much as that costs.
+ */
+class Lists {
+  #own = new WeakSet();
+  #searches = new WeakMap();
+
+  /** Return the place of the last item with a key; -1 when there is none. */
+  find(list, key) {
+    const last = list.length - 1;
+    if (last < 0 || key === undefined) return -1;
+    if (keyOf(list[last]) === key) return last;
+    const search = this.#searches.get(list) ?? { read: 0, places: undefined };
+    if (search.places) return search.places.get(key) ?? -1;
+    const place = list.findLastIndex((item) => keyOf(item) === key);
+    search.read += list.length - place;
+    if (search.read > 4 * list.length) search.places = new Map(list.map((item, at) => [keyOf(item), at]));
+    this.#searches.set(list, search);
+    return place;
+  }
+
+  /** Add an item at a place. */
+  added(list, item, place = list.length) {
+    const own = this.#owned(list);
+    own.splice(place, 0, item);
+    const places = this.#searches.get(own)?.places;
+    for (let at = place; places && at < own.length; at += 1) places.set(keyOf(own[at]), at);
+    return own;
+  }
+
+  /** Put an item in the place of one with the same key. */
+  replaced(list, place, item) {
+    const own = this.#owned(list);
+    own[place] = item;
+    return own;
+  }
+
+  /** Remove all items from a place on. */
+  cut(list, place) {
+    const own = this.#owned(list);
+    const places = this.#searches.get(own)?.places;
+    for (const item of own.splice(place)) places?.delete(keyOf(item));
+    return own;
+  }
+
+  #owned(list) {
+    if (this.#own.has(list)) return list;
+    const copy = list.slice();
+    this.#own.add(copy);
+    if (this.#searches.has(list)) this.#searches.set(copy, this.#searches.get(list));
+    this.#searches.delete(list);
+    return copy;
+  }
+}
+
+/** What a message, a part or a rewound id is found by; a fragment by the table of its kind, which equals no id. */
+function keyOf(item) {
+  return item.type === 'tool' ? item.call_id : (FRAGMENT[item.type] ?? item.id ?? item);
+}
+
+/** The key of the part that an event is about; `undefined` when it is about none. */
+function addressOf({ type, call_id }) {
+  return Object.hasOwn(CALL.unknown, type) ? call_id : FRAGMENT[kindOf(type)];
+}
+
+function kindOf(type) {
+  return type.slice(0, type.indexOf('.'));
 }
 
 // -- phases: how far a message, the fragments of a kind and a call are
@@ -269,10 +359,9 @@ function messagePhase({ type, status }) {
   return status === 'completed' ? 'ended' : status;
 }
 
-function fragmentPhase(message, kind) {
-  const last = partsOf(message).findLast((part) => part.type === kind);
-  if (!last) return 'absent';
-  return last.status === 'streaming' ? 'open' : 'closed';
+function fragmentPhase(part) {
+  if (!part) return 'absent';
+  return part.status === 'streaming' ? 'open' : 'closed';
 }
 
 function callPhase(call) {
@@ -284,35 +373,30 @@ function callPhase(call) {
 
 // -- rejections: why an event is out of place; nothing when it is not
 
-function rejection(phase, message, event) {
+function rejection(phase, event, message, part) {
   const after = MESSAGE[phase][event.type] ?? MESSAGE[phase].otherwise;
-  if (REJECTIONS.has(after)) {
-    // In a closed message an equal second end of a fragment or call is still a duplicate.
-    return after === 'late' && message && phaseInside(message, event) === 'again' ? 'again' : after;
-  }
-  const inside = phaseInside(message, event);
+  const inside = phaseInside(event, part);
+  // In a closed message an equal second end of a fragment or call is still a duplicate.
+  if (REJECTIONS.has(after)) return after === 'late' && inside === 'again' ? 'again' : after;
   if (REJECTIONS.has(inside)) return inside;
-  return GUARDS[event.type]?.(message, event);
+  return GUARDS[event.type]?.(event, message, part);
 }
 
 /** Return the phase that follows for the fragment or call of an event, or why there is none. */
-function phaseInside(message, event) {
-  const { type } = event;
-  if (Object.hasOwn(CALL.unknown, type)) return CALL[callPhase(callOf(message, event))][type];
-  const [kind] = type.split('.');
-  if (Object.hasOwn(FRAGMENT, kind)) return FRAGMENT[kind][fragmentPhase(message, kind)][type];
-  return undefined;
+function phaseInside({ type }, part) {
+  if (Object.hasOwn(CALL.unknown, type)) return CALL[callPhase(part)][type];
+  return FRAGMENT[kindOf(type)]?.[fragmentPhase(part)][type];
 }
 
 const GUARDS = {
   'step.ended': mayEnd,
   'step.failed': mayEnd,
-  'step.restarted': (message) => (callsOf(message).some((call) => isAnswered(call) || call.attempt) ? 'conflict' : ''),
-  'tool.called': (message, event) => ((callOf(message, event)?.name ?? event.name) === event.name ? '' : 'conflict'),
+  'step.restarted': (_, message) =>
+    partsOf(message).some((part) => part.attempt || isAnswered(part)) ? 'conflict' : '',
+  'tool.called': ({ name }, _, call) => ((call?.name ?? name) === name ? '' : 'conflict'),
   'tool.approval.requested': mayApprove,
   'tool.approved': mayApprove,
-  'tool.started': (message, event) => {
-    const { provider_executed: hosted, attempt = 0 } = callOf(message, event);
+  'tool.started': (event, _, { provider_executed: hosted, attempt = 0 }) => {
     if (hosted) return 'conflict';
     if (event.attempt > attempt) return '';
     return event.attempt === attempt ? 'again' : 'late';
@@ -320,19 +404,15 @@ const GUARDS = {
 };
 
 /** A step ends after its fragments and the calls of the provider; a pause may leave such calls without a result. */
-function mayEnd(message, event) {
-  if (Object.keys(FRAGMENT).some((kind) => fragmentPhase(message, kind) === 'open')) return 'conflict';
-  const unsettled = callsOf(message).filter(
-    (call) => call.status === 'streaming' || (call.status === 'called' && call.provider_executed),
-  );
-  if (event.finish_reason === 'pause') return unsettled.some((call) => call.status === 'streaming') ? 'conflict' : '';
-  return unsettled.length ? 'conflict' : '';
+function mayEnd({ finish_reason: reason }, message) {
+  const isLeft = ({ status, provider_executed: hosted }) =>
+    status === 'streaming' || (status === 'called' && hosted && reason !== 'pause');
+  return partsOf(message).some(isLeft) ? 'conflict' : '';
 }
 
-function mayApprove(message, event) {
-  const { provider_executed: hosted, approval } = callOf(message, event);
+function mayApprove({ type }, _, { provider_executed: hosted, approval }) {
   if (hosted) return 'conflict';
-  return approval === 'approved' || (approval && event.type === 'tool.approval.requested') ? 'again' : '';
+  return approval === 'approved' || (approval && type === 'tool.approval.requested') ? 'again' : '';
 }
 
 /** Whether the app has answered a call, with a result or an error other than `interrupted`. */
@@ -341,30 +421,28 @@ function isAnswered({ provider_executed: hosted, input, status, error }) {
 }
 
 /** Whether an event that comes again equals the one that was applied. */
-function repeats(message, event) {
+function repeats(event, message, part) {
   const { type } = event;
   const same = (value, names) => names.every((name) => isEqual(value[name], event[name]));
-  const call = callOf(message, event);
   switch (type) {
     case 'prompt.submitted':
       return same(message, ['content']);
     case 'text.ended':
     case 'reasoning.ended':
     case 'media.ended': {
-      const [kind] = type.split('.');
-      const { times, ...part } = partsOf(message).findLast((each) => each.type === kind);
-      return isEqual(part, endedPart(kind, event));
+      const { times, ...ended } = part;
+      return isEqual(ended, endedPart(event));
     }
     case 'tool.input.ended':
-      return (call.raw_input ?? '') === event.text && call.input_status === endStatus(event);
+      return (part.raw_input ?? '') === event.text && part.input_status === endStatus(event);
     case 'tool.called':
-      return same(call, ['name', 'input']);
+      return same(part, ['name', 'input']);
     case 'tool.success':
-      return call.status === 'success' && same(call, ['output', 'details']);
+      return part.status === 'success' && same(part, ['output', 'details']);
     case 'tool.failed':
-      return call.status === 'failed' && same(call, ['error', 'output', 'details']);
+      return part.status === 'failed' && same(part, ['error', 'output', 'details']);
     case 'tool.approval.requested':
-      return call.approval_reason === event.reason;
+      return part.approval_reason === event.reason;
     case 'step.ended':
     case 'step.failed':
       return same(message, ['finish_reason', 'raw_finish_reason', 'error', 'usage', 'details']);
@@ -380,72 +458,32 @@ function repeats(message, event) {
 // -- changes: the effect of each event that is in place, on its message; a delta may be a duplicate or a gap
 
 const CHANGES = {
-  'prompt.submitted': (_, event, at) => begun('user', event, at, { content: event.content }),
-  'step.started': (_, event, at) => begun('assistant', event, at, { origin: event.origin, status: 'running' }),
-  'step.restarted': ({ type, v, id, origin, times }, event) => {
+  'prompt.submitted': (event, _, at) => begun('user', event, at, { content: event.content }),
+  'step.started': (event, _, at) => begun('assistant', event, at, { origin: event.origin, status: 'running' }),
+  'step.restarted': (event, { type, v, id, origin, times }) => {
     const { model, served_model } = { ...event.origin, ...origin };
     const names = compact({ model, served_model });
     const began = times && compact({ ...times, ended: undefined });
     return compact({ type, v, id, origin: { ...origin, ...names }, status: 'running', times: began });
   },
-  'step.ended': (message, event, at) => {
+  'step.ended': (event, message, at) => {
     const { finish_reason, raw_finish_reason } = event;
     return closed(message, event, at, { status: 'completed', finish_reason, raw_finish_reason, error: undefined });
   },
-  'step.failed': (message, event, at) => {
+  'step.failed': (event, message, at) => {
     const { error } = event;
     const reasons = { finish_reason: undefined, raw_finish_reason: undefined };
     return closed(message, event, at, { status: 'failed', ...reasons, error });
   },
-  'text.started': startPart,
-  'text.delta': appendText,
-  'text.ended': endPart,
-  'reasoning.started': startPart,
-  'reasoning.delta': appendText,
-  'reasoning.ended': endPart,
-  'media.started': startPart,
-  'media.delta': (message, event) => {
-    const place = partsOf(message).findLastIndex((part) => part.type === 'media');
-    const { data = '' } = message.parts[place];
-    return unneeded(data, event, byteLength) ?? withPart(message, place, { data: appendedBytes(data, event) });
-  },
-  'media.ended': endPart,
-  'tool.input.started': (message, event, at) =>
-    withCall(message, event, at, { status: 'streaming', input_status: 'streaming' }),
-  'tool.input.delta': (message, event) => {
-    const place = callPlace(message, event);
-    const { raw_input: text = '' } = message.parts[place];
-    return unneeded(text, event) ?? withPart(message, place, { raw_input: appended(text, event) });
-  },
-  'tool.input.ended': (message, event) =>
-    changedCall(message, event, { raw_input: event.text || undefined, input_status: endStatus(event) }),
-  'tool.called': (message, event, at) => {
-    const called = { status: 'called', input: event.input };
-    const call = callOf(message, event);
-    if (!call) return withCall(message, event, at, called);
-    return changedCall(message, event, { ...called, ...hostedBy(call, event) });
-  },
-  'tool.approval.requested': (message, event) =>
-    changedCall(message, event, { approval: 'requested', approval_reason: event.reason }),
-  'tool.approved': (message, event) => changedCall(message, event, { approval: 'approved' }),
-  'tool.started': (message, event) => changedCall(message, event, { attempt: event.attempt }),
-  'tool.progress': (message, event) => changedCall(message, event, { output: event.output }),
-  'tool.success': (message, event, at) => settled(message, event, at, { status: 'success' }),
-  'tool.failed': (message, event, at) => settled(message, event, at, { status: 'failed', error: event.error }),
-  'opaque.received': (message, _, at) =>
-    addedPart(message, { type: 'opaque', status: 'completed', times: at && { started: at, ended: at } }),
-  'compaction.started': (_, event, at) => {
+  'compaction.started': (event, _, at) => {
     const { reason, origin } = event;
     return begun('compaction', event, at, { reason, origin, status: 'running' });
   },
-  'compaction.delta': (message, event) => {
-    const { text = '' } = message;
-    return unneeded(text, event) ?? { ...message, text: appended(text, event) };
-  },
-  'compaction.ended': (message, event, at) =>
+  'compaction.delta': (event, message) => appended(event, message, 'text'),
+  'compaction.ended': (event, message, at) =>
     compact({ ...message, status: 'completed', text: event.text || undefined, times: ends(message.times, at) }),
   // What came live of it is not in the log.
-  'compaction.failed': (message, event, at) =>
+  'compaction.failed': (event, message, at) =>
     compact({ ...message, status: 'failed', text: undefined, error: event.error, times: ends(message.times, at) }),
 };
 
@@ -457,40 +495,67 @@ function closed(message, { usage, details }, at, fields) {
   return compact({ ...message, ...fields, usage, details, times: ends(message.times, at) });
 }
 
-function startPart(message, event, at) {
-  const [type] = event.type.split('.');
-  const start = type === 'media' ? { media_type: event.media_type } : { text: '' };
-  return addedPart(message, { type, ...start, status: 'streaming', times: begins(at) });
+// The same for the events of a part: the part that there is then.
+const PART_CHANGES = {
+  'text.started': startPart,
+  'text.delta': appendText,
+  'text.ended': endPart,
+  'reasoning.started': startPart,
+  'reasoning.delta': appendText,
+  'reasoning.ended': endPart,
+  'media.started': startPart,
+  'media.delta': appendBytes,
+  'media.ended': endPart,
+  'tool.input.started': (event, _, at) => begunCall(event, at, { status: 'streaming', input_status: 'streaming' }),
+  'tool.input.delta': (event, call) => appended(event, call, 'raw_input'),
+  'tool.input.ended': (event, call) =>
+    compact({ ...call, raw_input: event.text || undefined, input_status: endStatus(event) }),
+  'tool.called': (event, call, at) => {
+    const called = { status: 'called', input: event.input };
+    return call ? compact({ ...call, ...called, ...hostedBy(call, event) }) : begunCall(event, at, called);
+  },
+  'tool.approval.requested': ({ reason }, call) =>
+    compact({ ...call, approval: 'requested', approval_reason: reason }),
+  'tool.approved': (_, call) => ({ ...call, approval: 'approved' }),
+  'tool.started': ({ attempt }, call) => ({ ...call, attempt }),
+  'tool.progress': ({ output }, call) => compact({ ...call, output }),
+  'tool.success': (event, call, at) => settled(call, event, at, { status: 'success' }),
+  'tool.failed': (event, call, at) => settled(call, event, at, { status: 'failed', error: event.error }),
+  'opaque.received': (_event, _part, at) =>
+    compact({ type: 'opaque', status: 'completed', times: at && { started: at, ended: at } }),
+};
+
+function startPart({ type: eventType, media_type }, _, at) {
+  const type = kindOf(eventType);
+  const start = type === 'media' ? { media_type } : { text: '' };
+  return compact({ type, ...start, status: 'streaming', times: begins(at) });
 }
 
-function appendText(message, event) {
-  const [kind] = event.type.split('.');
-  const place = partsOf(message).findLastIndex((part) => part.type === kind);
-  const { text } = message.parts[place];
-  return unneeded(text, event) ?? withPart(message, place, { text: appended(text, event) });
+function appendText(event, part) {
+  return appended(event, part, 'text');
 }
 
-function endPart(message, event, at) {
-  const [kind] = event.type.split('.');
-  const place = partsOf(message).findLastIndex((part) => part.type === kind);
-  const part = { ...endedPart(kind, event), times: ends(message.parts[place].times, at) };
-  return { ...message, parts: replaced(message.parts, place, compact(part)) };
+function endPart(event, part, at) {
+  return compact({ ...endedPart(event), times: ends(part.times, at) });
 }
 
-function endedPart(kind, event) {
-  const { text, citations, media_type, data, uri, details } = event;
-  return compact({ type: kind, text, citations, media_type, data, uri, details, status: endStatus(event) });
+function endedPart(event) {
+  const { type, text, citations, media_type, data, uri, details } = event;
+  return compact({ type: kindOf(type), text, citations, media_type, data, uri, details, status: endStatus(event) });
 }
 
 function endStatus(event) {
   return (event.complete ?? true) ? 'completed' : 'incomplete';
 }
 
-function settled(message, event, at, fields) {
-  const call = callOf(message, event);
+function begunCall({ message_id, call_id, name, provider_executed }, at, fields) {
+  const call = { type: 'tool', message_id, call_id, name, provider_executed: provider_executed || undefined };
+  return compact({ ...call, ...fields, times: begins(at) });
+}
+
+function settled(call, event, at, fields) {
   const { output, details } = event;
-  const times = ends(call.times, at);
-  return changedCall(message, event, { ...hostedBy(call, event), output, details, ...fields, times });
+  return compact({ ...call, ...hostedBy(call, event), output, details, ...fields, times: ends(call.times, at) });
 }
 
 function hostedBy(call, event) {
@@ -499,66 +564,55 @@ function hostedBy(call, event) {
 
 // -- deltas
 
-/** Return the outcome of a delta that adds nothing to the content; `undefined` when it does. */
-function unneeded(content, { offset, delta }, lengthOf = (text) => text.length) {
-  const length = lengthOf(content);
+/** Return the outcome of a delta that adds nothing to content of a length; `undefined` when it does. */
+function unneeded(length, offset, deltaLength) {
   if (offset > length) return 'gap';
-  return offset + lengthOf(delta) <= length ? 'duplicate' : undefined;
+  return offset + deltaLength <= length ? 'duplicate' : undefined;
 }
 
-/** Append the part of a delta that is not there yet. */
-function appended(text, { offset, delta }) {
-  return text + delta.slice(text.length - offset);
+/** Append the part of a delta that is not there yet to a text of a message or part. */
+function appended({ offset, delta }, owner, name) {
+  const text = owner[name] ?? '';
+  return unneeded(text.length, offset, delta.length) ?? { ...owner, [name]: text + delta.slice(text.length - offset) };
 }
 
-/** The same for bytes in base64; only the last bytes and the delta are decoded. */
-function appendedBytes(data, { offset, delta }) {
-  const length = byteLength(data);
-  const whole = Math.floor(length / 3);
-  return data.slice(0, 4 * whole) + btoa(atob(data.slice(4 * whole)) + atob(delta).slice(length - offset));
+/**
+ * Media that stream, by part: how many bytes they have, the base64 of whole groups of three, and the bytes behind them.
+ *
+ * The end of a text that was put together from pieces is not read for that: it would be copied with each delta.
+ */
+const STREAMS = new WeakMap();
+
+function appendBytes({ offset, delta }, part) {
+  const { length, groups, rest } = STREAMS.get(part) ?? streamOf(part.data ?? '');
+  const without = unneeded(length, offset, byteLength(delta));
+  if (without) return without;
+  const more = atob(delta).slice(length - offset);
+  const stream = { length: length + more.length, ...grouped(groups, rest + more) };
+  const changed = { ...part, data: stream.groups + btoa(stream.rest) };
+  STREAMS.set(changed, stream);
+  return changed;
+}
+
+function streamOf(data) {
+  const at = data.length - 4;
+  return { length: byteLength(data), ...grouped(data.slice(0, Math.max(at, 0)), atob(data.slice(at))) };
+}
+
+function grouped(groups, bytes) {
+  const end = bytes.length - (bytes.length % 3);
+  return { groups: groups + btoa(bytes.slice(0, end)), rest: bytes.slice(end) };
 }
 
 function byteLength(base64) {
   return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
 }
 
-// -- parts and calls
+// -- values
 
 function partsOf(message) {
   return message.parts ?? [];
 }
-
-function callsOf(message) {
-  return partsOf(message).filter((part) => part.type === 'tool');
-}
-
-function callPlace(message, { call_id: id }) {
-  return partsOf(message).findIndex((part) => part.type === 'tool' && part.call_id === id);
-}
-
-function callOf(message, event) {
-  return partsOf(message)[callPlace(message, event)];
-}
-
-function addedPart(message, part) {
-  return { ...message, parts: [...partsOf(message), compact(part)] };
-}
-
-function withPart(message, place, fields) {
-  return { ...message, parts: replaced(message.parts, place, compact({ ...message.parts[place], ...fields })) };
-}
-
-function withCall(message, event, at, fields) {
-  const { message_id, call_id, name, provider_executed } = event;
-  const call = { type: 'tool', message_id, call_id, name, provider_executed: provider_executed || undefined };
-  return addedPart(message, { ...call, ...fields, times: begins(at) });
-}
-
-function changedCall(message, event, fields) {
-  return withPart(message, callPlace(message, event), fields);
-}
-
-// -- values
 
 function begins(at) {
   return at && { started: at };
@@ -566,12 +620,6 @@ function begins(at) {
 
 function ends(times, at) {
   return at ? compact({ started: times?.started, ended: at }) : times;
-}
-
-function replaced(list, place, value) {
-  const copy = list.slice();
-  copy[place] = value;
-  return copy;
 }
 
 function compact(object) {
