@@ -22,7 +22,7 @@ from assistant_events.messages import MESSAGE_CLASSES, Transcript
 from assistant_events.messages.redact import REDACTED
 
 OUTWARD: Final = Path(__file__).parents[1] / "src" / "assistant_events" / "outward"
-FILES: Final = (OUTWARD / "fold.mjs", OUTWARD / "fold.d.ts")
+FILES: Final = (OUTWARD / "fold.mjs", OUTWARD / "fold.d.mts")
 
 _MARK: Final = re.compile(r"^// generated: ([a-z]+)$.*?^// end of \1$", re.MULTILINE | re.DOTALL)
 _WIDTH: Final = 120

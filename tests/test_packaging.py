@@ -88,9 +88,9 @@ def test_wheel_is_typed(wheel):
 
 def test_wheel_has_the_module_for_browsers(wheel):
     """
-    The fold in JavaScript and its types are in the package.
+    The fold in JavaScript is in the package, and its types where TypeScript looks for those of a module `.mjs`.
     """
-    assert {"assistant_events/outward/fold.d.ts", "assistant_events/outward/fold.mjs"} <= {*wheel.namelist()}
+    assert {"assistant_events/outward/fold.d.mts", "assistant_events/outward/fold.mjs"} <= {*wheel.namelist()}
 
 
 def test_wheel_carries_the_license(wheel):

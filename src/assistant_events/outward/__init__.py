@@ -1,7 +1,7 @@
 """
 Events for browsers: what they fold, and how it is written for them.
 
-`fold.mjs` beside this module folds the documents of a `DocumentWriter` in a browser; `fold.d.ts` has its types.
+`fold.mjs` beside this module folds the documents of a `DocumentWriter` in a browser; `fold.d.mts` has its types.
 A `SseWriter` writes them as server-sent events.
 """
 

@@ -19,7 +19,12 @@ export interface Snapshot extends Transcript {
 }
 
 /** What is folded. Offsets of deltas count UTF-16 units, and bytes for media. */
-export type Item = Event | UnknownEvent | Record | Frame | Snapshot;
+export type Item =
+  | Event
+  | UnknownEvent
+  | (Record & { type?: 'record' })
+  | (Frame & { type?: 'frame' })
+  | Snapshot;
 
 /** The transcript without messages. */
 export const EMPTY: Transcript;
