@@ -11,6 +11,7 @@ import urllib.request
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 from starlette.applications import Starlette
@@ -22,6 +23,7 @@ from tests.session.scripted import line
 from tests.web.chat import chat, run, serving, until
 
 MODULES = Path(__file__).parents[1] / "official" / "javascript" / "node_modules"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "chat.html"
 FIND = "import('@sparticuz/chromium').then(async ({ default: found }) => console.log(await found.executablePath()))"
 FLAGS = ["--headless=shell", "--no-sandbox", "--no-zygote", "--disable-gpu", "--remote-debugging-port=0"]
 
@@ -62,7 +64,7 @@ async def tabs(chromium, folder):
         address = f"http://127.0.0.1:{port.read_text().split()[0]}/json/new?"
 
         def open_tab(url):
-            urllib.request.urlopen(urllib.request.Request(address + url, method="PUT"), timeout=20).close()
+            urllib.request.urlopen(urllib.request.Request(address + quote(url), method="PUT"), timeout=20).close()
 
         yield lambda url: asyncio.to_thread(open_tab, url)
 
@@ -166,5 +168,36 @@ def test_two_cuts_a_reload_and_a_second_tab(chromium, tmp_path):
             assert [0] * 3 == [report.closed for report in reports.values()]
             assert 3 == reports["cut"].opened
             assert {5} == {report.seq for report in reports.values()}
+
+    run(main())
+
+
+def test_the_page_of_the_example_outlives_a_proxy_without_a_server(chromium, tmp_path):
+    """
+    An `EventSource` gives up when its request is refused, as by a proxy while the server restarts; the page opens
+    another one.
+    """
+
+    async def main():
+        async with chat((line(say="Hello"), line(stop="stop")), authorize=lambda *_: "ada") as app:
+            cuts, refusals = Cuts(app.routes), iter([502, 502, 502])
+
+            async def proxied(scope, receive, send):
+                is_session = scope["path"].endswith(("/events", "/s1"))
+                if is_session and (status := next(refusals, None)) is not None:
+                    await PlainTextResponse("no server", status)(scope, receive, send)
+                    return
+                await cuts(scope, receive, send)
+
+            async def page(_request):
+                return FileResponse(EXAMPLE)
+
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            front = Starlette(routes=[Route("/", page), Mount("/api", proxied)])
+            async with serving(front) as (host, port), tabs(chromium, tmp_path) as open_tab:
+                await open_tab(f"http://{host}:{port}/#s1")
+                await until(lambda: cuts.open)
+
+            assert next(refusals, None) is None
 
     run(main())
