@@ -136,6 +136,20 @@ def test_history():
     run(main())
 
 
+def test_the_module_is_not_taken_from_a_cache():
+    """
+    A browser asks for it with each load: one of an older version would ignore events of a newer one. Without this, an
+    old date of the file, such as that of a reproducible image, keeps it for years.
+    """
+
+    async def main():
+        async with chat() as app:
+            answer = await app.ada.get("/fold.mjs")
+            assert (200, "no-cache") == (answer.status, answer.headers.get("cache-control"))
+
+    run(main())
+
+
 def test_history_of_a_session_whose_records_are_pruned():
     """
     The snapshot of the store is where the history begins.

@@ -398,7 +398,9 @@ class _Streams:
 
 
 async def _fold_module(_request: Request) -> Response:
-    return FileResponse(str(files("assistant_events.outward") / "fold.mjs"), media_type="text/javascript")
+    path = str(files("assistant_events.outward") / "fold.mjs")
+    # Browsers guess from the age of a file for how long they may keep it, past an upgrade of the server.
+    return FileResponse(path, headers={"cache-control": "no-cache"}, media_type="text/javascript")
 
 
 def _record(store: Store, session_id: str, seq: int) -> Record | None:
