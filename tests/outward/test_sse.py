@@ -68,9 +68,13 @@ def test_a_frame_has_no_id():
 
 def test_a_snapshot_has_the_seq_of_its_transcript():
     """
-    A browser that is given a snapshot comes back with its seq.
+    A browser that is given a snapshot comes back with its seq, and where its last record is pruned with a mark, too.
     """
+    pruned = Cursor.of_pruned(7)
+
     assert SseWriter().snapshot(Transcript(seq=7)).startswith(b'id: 7\ndata: {"type":"snapshot",')
+    assert SseWriter().snapshot(Transcript(seq=7), pruned).startswith(b"id: 7.000000000000-0\ndata: ")
+    assert pruned == Cursor.parse("7.000000000000-0")
 
 
 def test_the_last_events():
@@ -125,7 +129,7 @@ def test_the_mark_of_a_record():
     assert 5 == len({Cursor.of(each).mark for each in (record, *others)})
     assert 12 == len(Cursor.of(attrs.evolve(record, session_id="\ud800")).mark)
     assert SseWriter().write(record).startswith(f"id: 3.{mark}-0\n".encode())
-    assert SseWriter().snapshot(Transcript(seq=3), record).startswith(f"id: 3.{mark}-0\n".encode())
+    assert SseWriter().snapshot(Transcript(seq=3), Cursor.of(record)).startswith(f"id: 3.{mark}-0\n".encode())
 
 
 @pytest.mark.parametrize(

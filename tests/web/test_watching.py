@@ -198,7 +198,8 @@ def test_a_cursor_of_another_session():
 
 def test_a_cursor_whose_record_is_pruned():
     """
-    A cursor that cannot be compared any more gets a snapshot, whose id has no mark.
+    A cursor that cannot be compared any more gets a snapshot. Its id has a mark that no record has: it is continued
+    while its record is pruned, and refused by a log that was begun anew.
     """
 
     async def main():
@@ -210,9 +211,13 @@ def test_a_cursor_whose_record_is_pruned():
             app.store.prune("s1", 5)
             async with app.ada.watch("/sessions/s1/events", last_event_id=cursor) as events:
                 got = await events.next()
+            ended = await app.ada.get("/sessions/s1/events?until=user", last_event_id=events.last)
+            begin_anew(app.store)
+            answer = await app.ada.get("/sessions/s1/events", last_event_id=events.last)
 
             assert ("5", "snapshot") == (got[0], got[2]["type"])
-            assert "5" == events.last
+            assert "5.000000000000-0" == events.last
+            assert (204, 400) == (ended.status, answer.status)
 
     run(main())
 

@@ -52,13 +52,18 @@ class Cursor:
     seq: int
 
     mark: str | None = None
-    """Twelve hexadecimal digits; `None` in a cursor that an app has made of a `seq`."""
+    """Twelve hexadecimal digits, zeros for a record that is pruned; `None` in a cursor made of a `seq` alone."""
 
     @classmethod
     def of(cls, record: Record) -> Self:
         """Return the cursor behind a record."""
         named = f"{record.session_id}\n{record.seq}\n{record.at.isoformat()}\n{record.event.message_id}"
         return cls(record.seq, blake2b(named.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest())
+
+    @classmethod
+    def of_pruned(cls, seq: int) -> Self:
+        """Return the cursor behind a record that has been pruned. It equals that of no record, in no log."""
+        return cls(seq, "0" * 12)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -125,17 +130,16 @@ class SseWriter:
         self._shared = SharedEvents() if shared is None else shared
         self._documents = DocumentWriter()
 
-    def snapshot(self, transcript: Transcript, last: Record | None = None) -> bytes:
+    def snapshot(self, transcript: Transcript, cursor: Cursor | None = None) -> bytes:
         """
         Return a transcript that replaces what the browser has.
 
         Args:
             transcript: The transcript.
 
-            last: Its last record, for the mark of its cursor.
+            cursor: That of its last record; without one its `seq`, which no log refuses.
         """
-        cursor = Cursor(transcript.seq) if last is None else Cursor.of(last)
-        return _event(self._documents.snapshot(transcript), cursor)
+        return _event(self._documents.snapshot(transcript), Cursor(transcript.seq) if cursor is None else cursor)
 
     def write(self, item: _Item) -> bytes:
         """Return an item."""

@@ -262,7 +262,8 @@ class ChatRoutes:
                     known = await self._transcript(session_id, owner) if known is None else known
                     turn = _Turn(known) if until_user else None
                     after = known.seq
-                    yield writer.snapshot(known, await self._store.run(_record, self._store.store, session_id, after))
+                    cursor = await self._store.run(_cursor_at, self._store.store, session_id, after)
+                    yield writer.snapshot(known, cursor)
                     if turn is not None and await self._is_users_turn(session_id, known):
                         yield end_event(after)
                         return
@@ -410,16 +411,23 @@ def _record(store: Store, session_id: str, seq: int) -> Record | None:
     return None
 
 
+def _cursor_at(store: Store, session_id: str, seq: int) -> Cursor:
+    record = _record(store, session_id, seq)
+    return Cursor.of_pruned(seq) if record is None else Cursor.of(record)
+
+
 def _place(store: Store, session_id: str, cursor: Cursor) -> int | None:
     """Return the `seq` of a cursor; `None` where its record has been pruned, so that it cannot be compared."""
     if cursor.seq > store.seq(session_id):
         raise HTTPException(400, "the cursor is beyond the end of the session")
     if cursor.mark is None:
         return cursor.seq
-    record = _record(store, session_id, cursor.seq)
-    if record is not None and cursor != Cursor.of(record):
-        raise HTTPException(400, "the cursor is of another session, or of a log that was deleted or restored")
-    return None if record is None else cursor.seq
+    now = _cursor_at(store, session_id, cursor.seq)
+    if cursor == now:
+        return cursor.seq
+    if now == Cursor.of_pruned(cursor.seq):
+        return None
+    raise HTTPException(400, "the cursor is of another session, or of a log that was deleted or restored")
 
 
 def _cursor(request: Request) -> Cursor | None:
