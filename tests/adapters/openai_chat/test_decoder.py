@@ -657,6 +657,11 @@ IN_OTHER_FORMS = {
         [("reasoning", "So", {"field": "reasoning_content"}), YES],
         {"message": SIGNED},
     ),
+    "a text with its signature": (
+        document(content="Yes.", reasoning_content={"text": "So", **SIGNED}),
+        [("reasoning", "So", {"field": "reasoning_content"}), YES],
+        {"message": SIGNED},
+    ),
 }
 
 

@@ -213,10 +213,10 @@ class OpenAIChatDecoder(DecoderBase):
             else:
                 self._offer((*_DELTA, named, 0, self._details.text_field(item)), piece_key(facts), write_json(facts))
         for field in filter(filled.__contains__, dict.fromkeys((thought, "content", "refusal", *self._READERS))):
-            text = text_in(delta, field)
-            if text and field in (thought, "refusal", "content"):
+            text = text_in(delta, field) if field in (thought, "refusal", "content") else None
+            if text:
                 self._on_text(field, text)
-            elif read := self._READERS.get(field):
+            if not text and (read := self._READERS.get(field)):
                 is_numbered = self._is_document and field in ("executed_tools", "tool_calls")
                 items = listed(delta, field)
                 for at, item in enumerate(self._calls.numbered(items) if field == "tool_calls" else items):
