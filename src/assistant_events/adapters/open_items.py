@@ -443,7 +443,7 @@ class OpenItems:
             began = self._of_kind.get(kind, [])
             while began and began[-1].ended:
                 began.pop()
-            return began[-1] if began and whole is None else None
+            return began[-1] if began and (whole is None or (is_end and address is None)) else None
         last = next(reversed(self._by_number.values()), None) if is_end else None
         if last is None or last.kind != kind or last.ended:
             return None

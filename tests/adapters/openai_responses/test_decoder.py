@@ -877,8 +877,11 @@ class TestTexts:
             for each in text(0, "Hi", "!")
         ]
 
+        idless = [{**each, "item": {**each["item"], "id": None}} if "item" in each else each for each in nameless]
+
         assert "Hi!" == message(SAMPLES["without numbers of items"]).text
         assert "Hi!" == message(stream(nameless)).text
+        assert "Hi!" == message(stream(idless)).text
 
     def test_items_that_are_known_by_their_ids_alone(self):
         """
