@@ -1063,6 +1063,14 @@ SERVERS = {
         ),
         ("context-length", None),
     ),
+    "Codex on the wire of Claude, a plan": (
+        ("anthropic-messages", 429, "The usage limit has been reached", {"type": "usage_limit_reached"}),
+        ("quota", None),
+    ),
+    "Codex on the wire of Gemini, a plan without Codex": (
+        ("gemini-generate-content", 429, "No.", {"status": "usage_not_included"}),
+        ("quota", None),
+    ),
     "Gemini on the wire of OpenAI, a wrong key": (
         (
             "openai-chat",

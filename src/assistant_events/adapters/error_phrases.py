@@ -235,6 +235,7 @@ CODES: Final = by_word(
         " insufficient_user_quota"  # new-api, as 403 (popjane/free_chatgpt_api#78)
         " pre_consume_token_quota_failed"  # the same, of a key (QuantumNous/new-api: types/error.go, one-api)
         " budget_exceeded"  # LiteLLM, as 429 (BerriAI/litellm#36729)
+        " usage_limit_reached usage_not_included"  # Codex, as 429, also behind gateways
         " accountquotaexceeded accountoverdueerror"  # Volcengine: a plan, as 429, and a balance, as 403 (its manual)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror"
