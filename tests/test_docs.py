@@ -89,9 +89,9 @@ def libraries() -> list[tuple[Path, str]]:
     ]
 
 
-def commands(page: Path) -> list[tuple[str, str | None]]:
-    """Return the arguments of our commands in a page and what they print; `None` when that is redirected."""
-    found: list[tuple[str, str | None]] = []
+def commands(page: Path) -> list[tuple[str, str, bool]]:
+    """Return the arguments of our commands in a page, what they print, and whether standard output is redirected."""
+    found: list[tuple[str, str, bool]] = []
     for fence in FENCE.finditer(page.read_text()):
         if fence["info"].strip() == "console":
             for command in re.split(r"^\$ ", fence["body"], flags=re.MULTILINE)[1:]:
@@ -99,7 +99,7 @@ def commands(page: Path) -> list[tuple[str, str | None]]:
                 program, _, arguments = line.partition(" ")
                 if program == "assistant-events":
                     arguments, elsewhere, _ = arguments.partition(" > ")
-                    found.append((arguments, None if elsewhere else printed))
+                    found.append((arguments, printed, bool(elsewhere)))
     return found
 
 
@@ -161,11 +161,11 @@ class TestExamples:
         pytest.importorskip("cyclopts", reason="the command line needs the extra `cli`")
         from assistant_events.cli.commands import run
 
-        for arguments, shown in commands(page):
+        for arguments, shown, is_redirected in commands(page):
             run(shlex.split(arguments))
 
             printed = capsys.readouterr()
-            assert shown == printed.out or shown is None, arguments
+            assert shown in (("", printed.err) if is_redirected else (printed.out,)), arguments
             # Notes of the command, and no traceback.
             assert [] == [line for line in printed.err.splitlines() if not line.startswith("assistant-events: ")]
 

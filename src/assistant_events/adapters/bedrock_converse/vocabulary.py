@@ -112,6 +112,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
         "image.format": "It is the media type of the part.",
         "amazon-bedrock-invocationMetrics": "Its counts repeat those of the usage.",
         "ResponseMetadata": "Headers of the response; `details.requestId` has its id.",
+        "note:second-result": "Of several results of one call the first counts.",
     }
 )
 """Fields that the decoder does not keep."""

@@ -89,6 +89,7 @@ DROPPED: Final = by_word(
         "Padding against readers of encrypted traffic.": "obfuscation p",
         "There is one answer; other choices are noted.": "choices.index note:other-choice",
         "Of several texts of a reasoning the first counts.": "note:other-reasoning",
+        "Of several results of one call the first counts.": "note:second-result",
         "Every answer is the assistant's.": "choices.delta.role choices.message.role messages.role",
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
         " chat.completion.done/choices.message text_completion/choices.message",
