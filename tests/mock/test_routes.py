@@ -11,7 +11,7 @@ import zlib
 import pytest
 
 from assistant_events.adapters.gemini_interactions.mock import Answer, MockProvider
-from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsSettings
+from assistant_events.adapters.gemini_interactions.mock.provider import InteractionsSettings
 from assistant_events.mock import HttpError
 from assistant_events.mock.requests import ApiError
 
@@ -410,7 +410,7 @@ def test_a_fault_of_our_own_is_a_document(monkeypatch, caplog):
     def broken(*_args, **_more):
         raise RuntimeError("broken inside")
 
-    monkeypatch.setattr("assistant_events.adapters.gemini_interactions.mock.interactions.read_request", broken)
+    monkeypatch.setattr("assistant_events.adapters.gemini_interactions.mock.provider.read_request", broken)
     with caplog.at_level(logging.ERROR):
         exchange = asked(provider_of(), "POST", V1, create())
 

@@ -12,10 +12,11 @@ from assistant_events.adapters.gemini_interactions.mock.signatures import (
     MAX_CALLS,
     MAX_SIGNATURES,
     SignatureError,
-    SignatureLedger,
+    StepLedger,
     is_signed_type,
-    sign,
+    signed_content,
 )
+from assistant_events.mock.signatures import make_signature
 
 from .asgi import MODEL, ask, asked, call_step, create, provider_of, text_step, thought_step
 
@@ -273,41 +274,41 @@ def test_what_the_ledger_keeps_is_bounded():
     """
     Only so many calls and signatures are remembered; what is forgotten is not asked for.
     """
-    ledger = SignatureLedger()
+    ledger = StepLedger()
     for number in range(MAX_CALLS + 1):
         ledger.note_steps([thought_step(signature=f"given {number}"), call_step(f"c{number}")])
 
     with pytest.raises(SignatureError, match="its signature is unknown"):
-        ledger.check([thought_step(signature="given 0")])
-    ledger.check([call_step("c0")])
+        ledger.check_input([thought_step(signature="given 0")])
+    ledger.check_input([call_step("c0")])
     with pytest.raises(SignatureError, match="the signed step before it is missing"):
-        ledger.check([call_step("c1")])
+        ledger.check_input([call_step("c1")])
 
 
 def test_a_signature_that_is_given_again_stays():
     """
     What was given last is kept longest: a signature that is given again is as new as the newest.
     """
-    ledger = SignatureLedger()
+    ledger = StepLedger()
     for number in [*range(MAX_CALLS), 0, MAX_CALLS]:
         ledger.note_steps([thought_step(signature=f"given {number}")])
 
-    ledger.check([thought_step(signature="given 0")])
+    ledger.check_input([thought_step(signature="given 0")])
     with pytest.raises(SignatureError, match="its signature is unknown"):
-        ledger.check([thought_step(signature="given 1")])
+        ledger.check_input([thought_step(signature="given 1")])
 
 
 def test_a_call_that_is_made_again_stays():
     """
     The same for a call and the signature before it.
     """
-    ledger = SignatureLedger()
+    ledger = StepLedger()
     for number in [*range(MAX_CALLS), 0, MAX_CALLS]:
         ledger.note_steps([thought_step(signature="given"), call_step(f"c{number}")])
 
-    ledger.check([call_step("c1")])
+    ledger.check_input([call_step("c1")])
     with pytest.raises(SignatureError, match="the signed step before it is missing"):
-        ledger.check([call_step("c0")])
+        ledger.check_input([call_step("c0")])
 
 
 @pytest.mark.parametrize("is_bare", [False, True], ids=["each is signed", "one is not"])
@@ -315,9 +316,12 @@ def test_many_answers_with_one_call(is_bare):
     """
     Of too many answers with a call of one id any signature will do, but there has to be one if each had one.
     """
-    ledger = SignatureLedger()
+    ledger = StepLedger()
     step = thought_step()
-    thoughts = [{**step, "signature": sign(step, n.to_bytes(8, "big"), 0)} for n in range(MAX_SIGNATURES + 10)]
+    thoughts = [
+        {**step, "signature": make_signature(signed_content(step), n.to_bytes(8, "big"), 0)}
+        for n in range(MAX_SIGNATURES + 10)
+    ]
     *noted, another = thoughts
     if is_bare:
         ledger.note_steps([call_step("c1")])
@@ -325,12 +329,12 @@ def test_many_answers_with_one_call(is_bare):
         ledger.note_steps([thought, call_step("c1")])
 
     for thought in (*noted, another):
-        ledger.check([thought, call_step("c1")])
+        ledger.check_input([thought, call_step("c1")])
     if is_bare:
-        ledger.check([call_step("c1")])
+        ledger.check_input([call_step("c1")])
     else:
         with pytest.raises(SignatureError, match="the signed step before it is missing"):
-            ledger.check([call_step("c1")])
+            ledger.check_input([call_step("c1")])
 
 
 @pytest.mark.parametrize("given", [None, "hi", 7, [7, None, "x"], {}, [{}], [{"type": 7, "id": 7}]])
@@ -338,7 +342,7 @@ def test_whatever_comes(given):
     """
     Input of any shape is looked through without a mistake.
     """
-    SignatureLedger().check(given)
+    StepLedger().check_input(given)
 
 
 def test_fixtures_with_unusual_answers():

@@ -13,8 +13,7 @@ import attrs
 import httpx2
 import pytest
 
-from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsSettings
-from assistant_events.adapters.gemini_interactions.mock.provider import ProviderOptions
+from assistant_events.adapters.gemini_interactions.mock.provider import InteractionsSettings, ProviderOptions
 from assistant_events.errors import FixtureError, UnknownDialectError
 from assistant_events.mock import app
 from assistant_events.testing import mock_provider

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_hex
-from typing import Any, ClassVar, Final, Generic, TypeVar, Unpack, cast, final
+from typing import Any, ClassVar, Final, Generic, TypeVar, Unpack, cast
 
 import attrs
 from starlette.requests import Request
@@ -35,7 +35,6 @@ from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import read_json, write_json
 
 
-@final
 @attrs.frozen(kw_only=True)
 class DocumentSettings(Settings):
     """Limits and behaviour of the mock of a dialect whose answers are documents."""
@@ -94,12 +93,23 @@ class PreparedAnswer:
         self.document: bytes = write_json(valid_json(self.make_document()))
         """The whole answer, with marks."""
 
-        self.frames: tuple[WireFrame, ...] = tuple(self._made_frames())
+        self.frames: tuple[WireFrame, ...] = tuple(self.make_frames())
         """The events of the answer, with marks."""
 
     @abstractmethod
     def make_document(self) -> dict[str, Any]:
         """Return the answer as one document, with marks."""
+
+    def make_frames(self) -> Iterator[WireFrame]:
+        """Yield the events of the answer, with marks; by default those that the emitter makes of the document."""
+        emitter = self.emitter(delta_chars=self.answer.timing.delta_chars or DELTA_CHARS)
+        frames: list[Frame] = []
+        for event in emitter.decoder.decode_resource(others(read_json(self.document), self.repeated), "mock"):
+            frames += emitter.emit(event)
+        frames += emitter.close()
+        for frame in frames:
+            if frame != "[DONE]":  # a run has it as `done`
+                yield WireFrame(self.name_of(frame), emitter.to_bytes(self.with_marks(frame)))
 
     def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
         """Return a frame with marks for what the emitter cannot have from the document; the default changes nothing."""
@@ -114,16 +124,6 @@ class PreparedAnswer:
         name = f"signature {place}"
         self.signed[name] = place, content
         return mark(name)
-
-    def _made_frames(self) -> Iterator[WireFrame]:
-        emitter = self.emitter(delta_chars=self.answer.timing.delta_chars or DELTA_CHARS)
-        frames: list[Frame] = []
-        for event in emitter.decoder.decode_resource(others(read_json(self.document), self.repeated), "mock"):
-            frames += emitter.emit(event)
-        frames += emitter.close()
-        for frame in frames:
-            if frame != "[DONE]":  # a run has it as `done`
-                yield WireFrame(self.name_of(frame), emitter.to_bytes(self.with_marks(frame)))
 
 
 def find_deltas(prepared: type[PreparedAnswer], name: str) -> Callable[[Answer], list[bool]]:
@@ -246,12 +246,13 @@ class DocumentService(MockService[_RunT]):
 
     PREPARED: ClassVar[type[PreparedAnswer]]
     RUN: ClassVar[type[DocumentRun[Any]]]
+    LEDGER: ClassVar[type[SignatureLedger]] = SignatureLedger
 
     def __init__(
         self, fixtures: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
     ) -> None:
         self.signs = settings.sign
-        self.ledger = SignatureLedger()
+        self.ledger = self.LEDGER()
         self._make_id = settings.make_id or self.new_id
         self._prepared: dict[tuple[Slot, Answer | None], PreparedAnswer] = {}
         self._made = 0
@@ -287,6 +288,15 @@ class DocumentService(MockService[_RunT]):
     def answer_to(self, body: Body, answer: Answer) -> Answer:
         """Return the answer of a fixture, or the form of it for requests for which the service changes it."""
         return answer
+
+    def prepare(self, answer: Answer) -> PreparedAnswer:
+        """Return an answer as it can be sent."""
+        return self.PREPARED(answer, signs=self.signs)
+
+    @staticmethod
+    def wants_stream(body: Body) -> bool:
+        """Return whether a request wants a stream."""
+        return body.get("stream") is True
 
     def counted_body(self, call: Call) -> Body:
         """Return the request whose tokens are to be counted. Raises `ApiError`."""
@@ -346,7 +356,7 @@ class DocumentService(MockService[_RunT]):
         if self.settings.strict:
             self.check(call, body)
         run = self.new_run(call, body, self.find(self.facts(body)).serve())
-        return await self.respond(call, run, is_stream=body.get("stream") is True)
+        return await self.respond(call, run, is_stream=self.wants_stream(body))
 
     def count(self, call: Call) -> ASGIApp:
         """Answer a request that counts tokens."""
@@ -365,10 +375,10 @@ class DocumentService(MockService[_RunT]):
 
     def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
         """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""
-        faults, answer = self.faults_of_run(call, slot), self.answer_to(body, slot.answer)
+        answer, faults = self.answer_to(body, slot.answer), self.faults_of_run(call, slot)
         key = slot, None if answer is slot.answer else answer
         if key not in self._prepared:
-            self._prepared[key] = self.PREPARED(answer, signs=self.signs)
+            self._prepared[key] = self.prepare(answer)
         prepared = self._prepared[key]
         run_id = answer.id or self._make_id()
         self._made += 1
@@ -396,12 +406,12 @@ class DocumentService(MockService[_RunT]):
     def reset(self) -> None:
         """Forget all runs, requests and added fixtures, reset the counts, and end all streams."""
         self._prepared = {}
-        self.ledger = SignatureLedger()
+        self.ledger = self.LEDGER()
         super().reset()
 
     def other_run(self, run: _RunT) -> _RunT:
         """Return a finished run that no client created."""
-        other = self.PREPARED(self.FORM.read_answer(OTHER_ANSWER), signs=self.signs)
+        other = self.prepare(self.FORM.read_answer(OTHER_ANSWER))
         return self.start(self._run(self._make_id(), other, run.body, b"", ()))
 
     def _run(self, run_id: str, prepared: PreparedAnswer, body: Body, salt: bytes, faults: Iterable[Fault]) -> _RunT:

@@ -7,8 +7,8 @@ from typing import Final
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer, call_step, text_step, thought_step
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
-from assistant_events.mock import fixtures
 from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText, word_of
+from assistant_events.mock.documents import find_deltas
 
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
 
@@ -34,10 +34,6 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-def _is_delta(answer: fixtures.Answer) -> list[bool]:
-    assert isinstance(answer, Answer)
-    names = Prepared(answer, arguments="streamed", signs=False).event_names
-    return [name == "step.delta" for name in names]
-
-
-AIMOCK: Final = AimockApi(name="Interactions", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)
+AIMOCK: Final = AimockApi(
+    name="Interactions", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "step.delta")
+)

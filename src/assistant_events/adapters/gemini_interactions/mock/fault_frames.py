@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from assistant_events.adapters.gemini_interactions.mock.frames import event_of, wire_frame
-from assistant_events.adapters.gemini_interactions.step_stream import sse
+from assistant_events.adapters.gemini_interactions.mock.frames import wire_frame
+from assistant_events.mock.documents import changed_frame
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
 
@@ -21,17 +20,6 @@ CUT_TAIL: Final = b"""\
 }
 ]
 """
-
-
-def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
-    """Return the function that changes the interaction in a frame."""
-
-    def changed(data: bytes) -> bytes:
-        event = event_of(data)
-        change(event["interaction"])
-        return sse(event)
-
-    return changed
 
 
 FAULT_FRAMES: Final = FaultFrames(
@@ -52,6 +40,6 @@ FAULT_FRAMES: Final = FaultFrames(
     end_names=frozenset({"interaction.completed", "interaction.complete"}),
     stop_names=frozenset({"step.stop", "content.stop"}),
     done=b"[DONE]\n\n",
-    without_usage=_changed(lambda interaction: interaction.pop("usage", None)),
-    unfinished=_changed(lambda interaction: interaction.update(status="in_progress")),
+    without_usage=changed_frame(wire_frame, lambda event: event["interaction"].pop("usage", None)),
+    unfinished=changed_frame(wire_frame, lambda event: event["interaction"].update(status="in_progress")),
 )

@@ -7,22 +7,22 @@ sent.
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import Any, Final, TypeAlias, cast, final
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Final, TypeAlias, cast, final
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
+from assistant_events.adapters.emitter import EmitterBase
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
-from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
+from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, signed_content
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.wire_steps import wire_steps
-from assistant_events.adapters.json_fields import Fields, valid_json
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.messages import AssistantMessage
-from assistant_events.mock.documents import DELTA_CHARS, texts_of, token_count
+from assistant_events.mock import fixtures
+from assistant_events.mock.documents import DELTA_CHARS, PreparedAnswer, mark, texts_of, token_count
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.reducer import fold
 from assistant_events.values import read_json, thaw
@@ -31,10 +31,7 @@ Document: TypeAlias = dict[str, Any]
 """Plain JSON that may be changed."""
 
 DONE: Final = sse("[DONE]")
-
-_PLACE: Final = "<signature of step {}>"
-_SIGN = re.compile(rb'"signature": ?"<signature of step ([0-9]+)>"')
-"""In a text the quotes are escaped, so that no text of a fixture is taken for a mark."""
+END: Final = "interaction.completed"
 
 
 def wire_frame(event: Fields) -> WireFrame:
@@ -48,48 +45,41 @@ def event_of(data: bytes) -> Document:
 
 
 @final
-class Prepared:
+class Prepared(PreparedAnswer):
     """
-    An answer that can be sent any number of times.
+    An answer that can be sent any number of times. Its document has the steps alone: each run has the rest of its own.
 
     With *signs*, steps without a signature get one; a step whose signature is `""` is never signed.
     """
 
-    def __init__(self, answer: Answer, *, arguments: Arguments, signs: bool) -> None:
-        self.answer = answer
-        self.steps = tuple(
-            [_marked(valid_json(thaw(step)), place, signs=signs) for place, step in enumerate(answer.steps)]
-        )
-        """In the form of 2.x. Each run replaces the marks by its signatures."""
+    emitter: ClassVar[type[EmitterBase]] = GeminiInteractionsEmitter
 
-        self.status = default_status(answer)
-        """At the end."""
-
+    def __init__(self, answer: fixtures.Answer, *, signs: bool, arguments: Arguments = "streamed") -> None:
         self._arguments: Arguments = arguments
-        self._chars = answer.timing.delta_chars or DELTA_CHARS
+        super().__init__(answer, signs=signs)
 
-    @cached_property
-    def frames(self) -> tuple[WireFrame, ...]:
-        """The events of its steps; each run makes those around them."""
-        steps = [step for step in self.steps if step.get("type") != "user_input"]
-        return tuple([wire_frame(frame) for index, step in enumerate(steps) for frame in self._frames(step, index)])
+    def make_document(self) -> Document:
+        """Return the steps, in the form of 2.x."""
+        steps = cast("Answer", self.answer).steps
+        return {"steps": [self._step(thaw(step), place) for place, step in enumerate(steps)]}
 
-    @cached_property
-    def event_names(self) -> tuple[str, ...]:
-        """The types of all events of a run."""
-        names = ["interaction.created", "interaction.status_update", *[frame.name for frame in self.frames]]
+    def _step(self, step: Document, place: int) -> Document:
+        if self.signs and is_signed_type(step) and "signature" not in step:
+            return {**step, "signature": self.signature_mark(place, signed_content(step))}
+        return {key: value for key, value in step.items() if key != "signature" or value != ""}
+
+    def make_frames(self) -> Iterator[WireFrame]:
+        """Yield the events of the steps, and those around them, of which each run makes the end."""
+        update = {"interaction_id": mark("shown id"), "status": "in_progress"}
+        yield wire_frame({"interaction": mark("created"), "event_type": "interaction.created"})
+        yield wire_frame({**update, "event_type": "interaction.status_update"})
+        steps = [step for step in read_json(self.document)["steps"] if step.get("type") != "user_input"]
+        chars = self.answer.timing.delta_chars or DELTA_CHARS
+        for index, step in enumerate(steps):
+            yield from map(wire_frame, step_frames(step, index, arguments=self._arguments, delta_chars=chars))
         error = self.answer.stream_error
-        return (*names, "interaction.completed") if error is None else (*names[: error.after], "error")
-
-    def _frames(self, step: Document, index: int) -> Iterator[Document]:
-        return step_frames(step, index, arguments=self._arguments, delta_chars=self._chars)
-
-    def signatures(self, salt: bytes) -> list[str]:
-        """Return the signature of each step; empty for a step without a mark."""
-        return [
-            sign(step, salt, place) if step.get("signature") == _PLACE.format(place) else ""
-            for place, step in enumerate(self.steps)
-        ]
+        if error is None or error.after is None:  # no other error is behind the end
+            yield WireFrame(END, b"")
 
 
 def default_status(answer: Answer) -> str:
@@ -101,12 +91,6 @@ def default_status(answer: Answer) -> str:
     answered = {step.get("call_id") for step in answer.steps if step.get("type") == "function_result"}
     calls = [step.get("id") for step in answer.steps if step.get("type") == "function_call"]
     return "requires_action" if any(call not in answered for call in calls) else "completed"
-
-
-def signed(frame: WireFrame, signatures: Sequence[str]) -> WireFrame:
-    """Return a frame with signatures in place of the marks."""
-    data = _SIGN.sub(lambda found: b'"signature":"%b"' % signatures[int(found[1])].encode(), frame.data)
-    return WireFrame(frame.name, data)
 
 
 def cursor(name: str, number: int) -> str:
@@ -155,12 +139,6 @@ def joined(answer: Answer, following: Answer) -> Answer:
         stream_error=following.stream_error,
         continuation_token=following.continuation_token,
     )
-
-
-def _marked(step: Document, place: int, *, signs: bool) -> Document:
-    if signs and is_signed_type(step) and "signature" not in step:
-        return {**step, "signature": _PLACE.format(place)}
-    return {key: value for key, value in step.items() if key != "signature" or value != ""}
 
 
 def decoded_steps(frames: Iterable[Fields]) -> list[Document]:

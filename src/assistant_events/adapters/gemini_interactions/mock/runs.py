@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, final
 
 import attrs
 
 from assistant_events.adapters.gemini_interactions.mock import frames
+from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.request_facts import user_inputs
 from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import Version1Stream, version_1
 from assistant_events.adapters.gemini_interactions.statuses import interaction
-from assistant_events.mock import runs
-from assistant_events.mock.clock import ProviderClock
-from assistant_events.mock.documents import texts_of
-from assistant_events.mock.faults import Fault
+from assistant_events.mock.documents import DocumentRun, texts_of
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.runs import Body
+from assistant_events.mock.google_api import MODEL
 from assistant_events.mock.stream_actions import SendBytes, StreamAction, StreamActions, WireFrame
 from assistant_events.values import thaw
 
@@ -26,81 +24,77 @@ EventIds: TypeAlias = Literal["background", "all", "some", "none"]
 """Which events have a cursor: those of background runs (as the service), of all runs, every second one, none."""
 
 
-class Run(runs.Run):
-    """One interaction. Its signatures depend on *salt*, so that those of two runs differ."""
+@final
+class Run(DocumentRun[frames.Prepared]):
+    """One interaction."""
 
+    MODEL = MODEL
     HEAD_EVENTS = 2
     done = frames.DONE
 
-    def __init__(
-        self,
-        run_id: str,
-        prepared: frames.Prepared,
-        body: Body,
-        *,
-        salt: bytes,
-        clock: ProviderClock,
-        faults: Iterable[Fault] = (),
-        event_ids: EventIds = "background",
-    ) -> None:
-        super().__init__(
-            run_id,
-            prepared.answer,
-            body,
-            event_names=prepared.event_names,
-            clock=clock,
-            faults=faults,
-            background=body.get("background") is True,
-            previous_id=body.get("previous_interaction_id"),
-        )
-        self.prepared = prepared
-        self.stored = is_stored(body)
-        self.signatures = prepared.signatures(salt)
-        self._is_signed = any(self.signatures)
+    def __init__(self, *given: Any, event_ids: EventIds = "background", **options: Any) -> None:
+        # Any: as for the base.
+        super().__init__(*given, **options)
         self._cursors = {"background": int(self.background), "all": 1, "some": 2, "none": 0}[event_ids]
         """Every n-th event has a cursor; 0: none."""
 
     @property
+    def stored(self) -> bool:
+        """Whether it can be fetched and continued."""
+        return is_stored(self.body)
+
+    @property
     def steps(self) -> list[frames.Document]:
         """All steps of the answer, signed, in the form of 2.x."""
-        pairs = zip(self.prepared.steps, self.signatures, strict=True)
-        return [{**step, "signature": signature} if signature else step for step, signature in pairs]
+        steps: list[frames.Document] = self.whole()["steps"]
+        return steps
 
     @property
     def token(self) -> str | None:
         """The continuation token at its end; `None` when it has none."""
-        return self.prepared.answer.continuation_token
+        return self._answer.continuation_token
 
     @property
     def final_status(self) -> str:
         """The status after the end."""
         if self.cancelled_at is not None:
             return "cancelled"
-        return "failed" if self.answer.stream_error is not None else self.prepared.status
+        return "failed" if self.answer.stream_error is not None else frames.default_status(self._answer)
+
+    @property
+    def _answer(self) -> Answer:
+        return cast("Answer", self.answer)
+
+    def own_values(self) -> frames.Document:
+        """Return the interaction as it begins, and the id that a stream shows."""
+        created = {**self._head("in_progress"), "id": self._shown_id}
+        if not self.background:
+            del created["created"], created["updated"]
+        return {"created": created, "shown id": self._shown_id}
+
+    @property
+    def _shown_id(self) -> str:
+        return self.id if self.stored else ""
 
     # -- events
 
     def event(self, number: int) -> WireFrame:
         """Return the frame of an event."""
         frame = self._frame(number)
-        return frames.with_cursor(frame, number) if self._cursors and self._has_cursor(number) else frame
+        return frames.with_cursor(frame, number) if self._has_cursor(number) else frame
 
     def _frame(self, number: int) -> WireFrame:
-        if self.HEAD_EVENTS <= number < len(self.event_names) - 1:
-            frame = self.prepared.frames[number - self.HEAD_EVENTS]
-            return frames.signed(frame, self.signatures) if self._is_signed else frame
-        if number == len(self.event_names) - 1:
-            error = self.answer.stream_error
-            return self.end() if error is None else frames.wire_frame({"error": _body_of(error), "event_type": "error"})
-        if number == 0:
-            return self._lifecycle("created")
-        run_id = self.id if self.stored else ""
-        update = {"interaction_id": run_id, "status": "in_progress", "event_type": "interaction.status_update"}
-        return frames.wire_frame(update)
+        frame = super().event(number)
+        return self.end() if frame.name == frames.END else frame
+
+    def error_frame(self) -> WireFrame:
+        """Return the frame of the error that ends the stream."""
+        return frames.wire_frame({"error": _body_of(self.stream_error), "event_type": "error"})
 
     def end(self) -> WireFrame:
         """Return the frame of the end."""
-        return self._lifecycle("completed")
+        document = {**self._head(self.final_status), "id": self._shown_id, **self._ending(with_usage=True)}
+        return frames.wire_frame({"interaction": document, "event_type": frames.END})
 
     def status_update(self) -> bytes:
         """Return the frame that shows the run as running."""
@@ -115,16 +109,6 @@ class Run(runs.Run):
 
     def _has_cursor(self, number: int) -> bool:
         return self._cursors > 0 and number % self._cursors == 0
-
-    def _lifecycle(self, moment: Literal["created", "completed"]) -> WireFrame:
-        document = self._head("in_progress" if moment == "created" else self.final_status)
-        if not self.stored:
-            document["id"] = ""
-        if moment == "completed":
-            document |= self._ending(with_usage=True)
-        elif not self.background:
-            del document["created"], document["updated"]
-        return frames.wire_frame({"interaction": document, "event_type": f"interaction.{moment}"})
 
     # -- documents
 
@@ -159,11 +143,11 @@ class Run(runs.Run):
             self.body.get(named) or "unknown",
             is_agent=named == "agent",
             fields={"created": _iso(self.created), "updated": _iso(self.updated(status))},
-            environment_id=self.prepared.answer.more.get("environment_id"),
+            environment_id=self._answer.more.get("environment_id"),
         )
 
     def _ending(self, *, with_usage: bool) -> frames.Document:
-        answer = self.prepared.answer
+        answer = self._answer
         ending: frames.Document = thaw(answer.more)
         error = answer.stream_error
         if error is not None:

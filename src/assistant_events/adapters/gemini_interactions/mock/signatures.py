@@ -8,8 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.gemini_interactions.vocabulary import CALLS
 from assistant_events.adapters.json_fields import is_array, is_object
-from assistant_events.mock import signatures
-from assistant_events.mock.signatures import MAX_KEPT, SignatureError, Signed, make_signature, sorted_json
+from assistant_events.mock.signatures import MAX_KEPT, SignatureError, SignatureLedger, Signed, sorted_json
 
 Step: TypeAlias = Mapping[str, Any]
 """One wire step, or a content block of 1.x, as plain JSON. `Any`: a client sent it."""
@@ -27,21 +26,16 @@ MAX_SIGNATURES: Final = 64
 _OTHERS: Final = ""
 
 
-def sign(step: Step, salt: bytes, place: int) -> str:
-    """Return the signature of a step. The salt is that of its answer."""
-    return make_signature(_content(step), salt, place)
-
-
 def is_signed_type(step: Step) -> bool:
     """Return whether the service signs steps of this type."""
     return step.get("type") in _SIGNED_TYPES
 
 
-class SignatureLedger:
-    """The signatures of the answers, against which those of a request are checked."""
+class StepLedger(SignatureLedger):
+    """The signatures of the answers, and which of them precede calls, against which a request is checked."""
 
     def __init__(self) -> None:
-        self._signatures = signatures.SignatureLedger()
+        super().__init__()
         self._before: OrderedDict[str, set[str | None]] = OrderedDict()
 
     def note_steps(self, steps: Iterable[Step], *, served: bool = True) -> None:
@@ -56,7 +50,7 @@ class SignatureLedger:
             if isinstance(signature, str) and signature:
                 if is_signed_type(step):
                     latest = signature
-                self._signatures.note(signature, _content(step))
+                self.note(signature, signed_content(step))
             call_id = step.get("id")
             if step.get("type") == "function_call" and isinstance(call_id, str) and (latest or served):
                 self._note_call(call_id, latest or None)
@@ -71,7 +65,7 @@ class SignatureLedger:
             self._before[call_id] = {None} if None in before else {_OTHERS}
         self._before.move_to_end(call_id)
 
-    def check(self, given: object) -> None:
+    def check_input(self, given: object) -> None:
         """
         Check the signatures of an `input`.
 
@@ -89,7 +83,7 @@ class SignatureLedger:
             where = f"item {number} ({_type(step)})"
             if not isinstance(signature, str) or not signature:
                 raise SignatureError(f"{where}: the signature is empty; leave the step out")
-            self._signatures.check(Signed(where, signature, _content(step)), last)
+            self.check(Signed(where, signature, signed_content(step)), last)
             seen.add(signature)
 
     def _check_call(self, step: Step, seen: set[str], number: int) -> None:
@@ -113,7 +107,7 @@ def _unpacked(given: object) -> Iterator[Step]:
             yield step
 
 
-def _content(step: Step) -> object:
+def signed_content(step: Step) -> object:
     """Return what a signature seals. A client may cut texts anew and leave out empty ones, but change nothing."""
     kind = _type(step)
     if kind == "thought":

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, final
 import attrs
 from starlette.datastructures import Headers
 
-from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureLedger
+from assistant_events.adapters.gemini_interactions.mock.signatures import StepLedger
 from assistant_events.adapters.gemini_interactions.vocabulary import runs_in_background
 from assistant_events.adapters.json_fields import Fields, is_array, is_object, mappings, string
 from assistant_events.mock.requests import rejected
@@ -64,7 +64,7 @@ def generation_of(headers: Headers, default: Generation) -> Generation:
 class Known:
     """The signatures, the calls of the conversation and the token of the previous interaction, if there are any."""
 
-    ledger: SignatureLedger | None
+    ledger: StepLedger | None
     call_ids: Collection[str] | None
     token: str | None
 
@@ -98,7 +98,7 @@ def check_create(body: Body, generation: Generation, known: Known) -> None:
     _check_results(body.get("input"), known.call_ids)
     if known.ledger is not None:
         try:
-            known.ledger.check(body.get("input"))
+            known.ledger.check_input(body.get("input"))
         except SignatureError as error:
             # The words of the service (googleapis/js-genai#1735), followed by the reason.
             raise rejected(f"Request contains an invalid argument: {error}") from None
