@@ -1,14 +1,19 @@
-"""What the APIs of Gemini share: the versions in their paths, and errors as most of Google's APIs answer with them."""
+"""What the APIs of Gemini share: versions, models, and errors as most of Google's APIs answer with them."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final, TypeVar
 
+import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 
+from assistant_events.mock.app import Api
+from assistant_events.mock.documents import DocumentRun, DocumentService
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.requests import ApiError, json_response
+
+_RunT = TypeVar("_RunT", bound=DocumentRun[Any])
 
 VERSIONS: Final = ("v1", "v1beta", "v1alpha", "v1beta1")
 
@@ -34,7 +39,7 @@ MODEL: Final = "gemini-3.6-flash"
 """The model of an answer to a request that names none, as a lenient mock accepts."""
 
 
-def check_address(request: Request) -> None:
+def _check_address(request: Request) -> None:
     """Check version and method of a path. Raises `ApiError`."""
     if request.path_params["version"] not in VERSIONS:
         raise ApiError(404, f"unknown version of the API; known: {', '.join(VERSIONS)}")
@@ -42,16 +47,29 @@ def check_address(request: Request) -> None:
         raise ApiError(404, f"POST {request.scope['path']}: no such method.")
 
 
-def model_document(name: str) -> dict[str, Any]:
-    """Return the document of a model, which is the same in both APIs."""
-    return {
-        "name": f"models/{name}",
-        "displayName": name,
-        "version": "001",
-        "inputTokenLimit": 1 << 20,
-        "outputTokenLimit": 1 << 16,
-        "supportedGenerationMethods": ["generateContent", "countTokens"],
-    }
+class GoogleService(DocumentService[_RunT]):
+    """The state of a mock of an API of Gemini, whose paths begin with a version."""
+
+    STATUS_WITHOUT_KEY: ClassVar[int] = 403
+
+    def model_document(self, name: str) -> dict[str, Any]:
+        """Return the document of a model."""
+        return {
+            "name": f"models/{name}",
+            "displayName": name,
+            "version": "001",
+            "inputTokenLimit": 1 << 20,
+            "outputTokenLimit": 1 << 16,
+            "supportedGenerationMethods": ["generateContent", "countTokens"],
+        }
+
+    def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the list of these documents of models."""
+        return {"models": models}
+
+    def api(self) -> Api:
+        """Return the HTTP interface."""
+        return attrs.evolve(super().api(), check=_check_address)
 
 
 def error_response(error: ApiError, *, is_array: bool = False) -> Response:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from secrets import token_urlsafe
-from typing import Any, ClassVar, Final, cast, final
+from typing import Any, Final, cast, final
 
-import attrs
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_generate_content.mock.aimock import FORM
@@ -23,11 +22,10 @@ from assistant_events.adapters.gemini_generate_content.mock.validation import ch
 from assistant_events.adapters.google_rpc import camel_keys
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.mock import fixtures
-from assistant_events.mock.app import Api
-from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock.documents import DocumentProvider
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import Fixtures
-from assistant_events.mock.google_api import check_address, error_response, model_document, status_of_name
+from assistant_events.mock.google_api import GoogleService, error_response, status_of_name
 from assistant_events.mock.matching import RequestFacts, choose
 from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
@@ -44,10 +42,9 @@ _PREFIXES: Final = (
 
 
 @final
-class GenerateContentService(DocumentService[Run]):
+class GenerateContentService(GoogleService[Run]):
     """The state of a mock of generateContent."""
 
-    STATUS_WITHOUT_KEY: ClassVar[int] = 403
     PATHS = tuple([f"{prefix}/models/{{model}}:{method}" for prefix in _PREFIXES for method in _METHODS])
     COUNT_PATHS = tuple([f"{prefix}/models/{{model}}:countTokens" for prefix in _PREFIXES])
     MODEL_PATHS = tuple([f"{prefix}/models" for prefix in _PREFIXES])
@@ -125,21 +122,9 @@ class GenerateContentService(DocumentService[Run]):
                 raise
             return error_response(error, is_array=True)
 
-    def model_document(self, name: str) -> dict[str, Any]:
-        """Return the document of a model."""
-        return model_document(name)
-
-    def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the list of these documents of models."""
-        return {"models": models}
-
     def error_status(self, code: str) -> int:
         """Return the HTTP status of a name."""
         return status_of_name(code)
-
-    def api(self) -> Api:
-        """Return the HTTP interface."""
-        return attrs.evolve(super().api(), check=check_address)
 
     def frames_of(self, run: Run) -> FaultFrames:
         """Return the frames that faults use in a stream of a run."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.adapters.gemini_interactions.mock.answers import Answer, call_step, text_step, thought_step
+from assistant_events.adapters.gemini_interactions.mock.answers import Answer, AnswerEntry, completed_step, thought_step
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
-from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText, word_of
+from assistant_events.mock.aimock import AimockApi, AimockResponse, word_of
 from assistant_events.mock.documents import find_deltas
 
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
@@ -16,11 +16,8 @@ _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
 def _answer(response: AimockResponse) -> Answer:
     steps = [thought_step(response.reasoning)] if response.reasoning else []
     is_text_first = response.content is not None and not response.blocks
-    for number, part in enumerate(response.parts, 0 if is_text_first else 1):
-        if isinstance(part, AimockText):
-            steps.append(text_step(part.text))
-        else:
-            steps.append(call_step(part.name, part.arguments, part.id or f"call_{number}"))
+    numbered = enumerate(response.items(AnswerEntry), 0 if is_text_first else 1)
+    steps += [completed_step(step, number) for number, step in numbered]
     usage = response.usage
     return Answer(
         steps=steps,

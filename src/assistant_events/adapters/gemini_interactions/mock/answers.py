@@ -94,6 +94,13 @@ def call_step(name: str, arguments: Mapping[str, object], call_id: str | None) -
     return {"type": "function_call", "id": call_id, "name": name, "arguments": arguments}
 
 
+def completed_step(item: Step, number: int) -> Step:
+    """Return a step, the *number*-th, as the service sends it: a call of a function has an id and arguments."""
+    if item.get("type") != "function_call":
+        return item
+    return {**item, "id": item.get("id") or f"call_{number}", "arguments": item.get("arguments") or {}}
+
+
 @final
 @attrs.frozen(kw_only=True)
 class AnswerEntry(Answer, answers.AnswerEntry):
@@ -104,6 +111,7 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     NOT_MORE: ClassVar[frozenset[str]] = RESERVED | {"model", "agent"}
     text_item = staticmethod(text_step)
     call_item = staticmethod(call_step)
+    completed = staticmethod(completed_step)
 
     def resource(self, message: AssistantMessage) -> Mapping[str, Any]:
         """Return an answer as a resource."""
@@ -112,12 +120,6 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     def thought_items(self, texts: tuple[str, ...]) -> list[Item]:
         """Return the step of a thought with the items of its summary."""
         return [thought_step(*texts)]
-
-    def completed(self, item: Item, number: int) -> Item:
-        """Return a step as the service sends it: a call of a function has an id and arguments."""
-        if item.get("type") != "function_call":
-            return item
-        return {**item, "id": item.get("id") or f"call_{number}", "arguments": item.get("arguments") or {}}
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call, of the app or of the provider."""

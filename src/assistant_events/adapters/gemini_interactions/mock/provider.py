@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from secrets import token_urlsafe
-from typing import Any, ClassVar, Final, Unpack, cast, final, get_args
+from typing import Any, Final, Unpack, cast, final, get_args
 
 import attrs
 from starlette.requests import Request
@@ -13,11 +13,10 @@ from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.errors import error_response
-from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
 from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared, joined
 from assistant_events.adapters.gemini_interactions.mock.request_facts import read_request
-from assistant_events.adapters.gemini_interactions.mock.runs import EventIds, Run, version_1_actions
+from assistant_events.adapters.gemini_interactions.mock.runs import FAULT_FRAMES, EventIds, Run, version_1_actions
 from assistant_events.adapters.gemini_interactions.mock.signatures import StepLedger
 from assistant_events.adapters.gemini_interactions.mock.validation import (
     Generation,
@@ -32,12 +31,10 @@ from assistant_events.adapters.gemini_interactions.step_stream import Arguments
 from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api
-from assistant_events.mock.clock import ProviderClock
-from assistant_events.mock.documents import DocumentOptions, DocumentProvider, DocumentService, DocumentSettings
-from assistant_events.mock.faults import Fault
+from assistant_events.mock.documents import DocumentOptions, DocumentProvider, DocumentSettings
 from assistant_events.mock.fixture_files import FixtureSource
 from assistant_events.mock.fixtures import Fixtures
-from assistant_events.mock.google_api import check_address, model_document
+from assistant_events.mock.google_api import GoogleService
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
@@ -74,10 +71,9 @@ class InteractionsSettings(DocumentSettings):
 
 
 @final
-class InteractionsService(DocumentService[Run]):
+class InteractionsService(GoogleService[Run]):
     """The state of a mock of the Interactions API."""
 
-    STATUS_WITHOUT_KEY: ClassVar[int] = 403
     PATHS = tuple([f"{prefix}/interactions" for prefix in _PREFIXES])
     MODEL_PATHS = tuple([f"{prefix}/models" for prefix in _PREFIXES])
     FRAMES = FAULT_FRAMES
@@ -87,18 +83,16 @@ class InteractionsService(DocumentService[Run]):
     LEDGER = StepLedger
     error_response = staticmethod(error_response)
 
-    def __init__(
-        self, fixtures: Fixtures, settings: InteractionsSettings, faults: Sequence[Fault], clock: ProviderClock
-    ) -> None:
-        self._settings = settings
-        super().__init__(fixtures, settings, faults, clock)
-
     def add(self, fixtures: Fixtures) -> None:
         """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
         super().add(fixtures)
         for fixture in fixtures:
             for answer in fixture.answers:
                 self._ledger.note_steps(cast("Answer", answer).steps, served=False)
+
+    @property
+    def _settings(self) -> InteractionsSettings:
+        return cast("InteractionsSettings", self.settings)
 
     @property
     def _ledger(self) -> StepLedger:
@@ -190,14 +184,6 @@ class InteractionsService(DocumentService[Run]):
         document = run.resource(status, with_input="id" in call.request.path_params)
         return json_response(document if self._generation(call) == 2 else version_1(document))
 
-    def model_document(self, name: str) -> dict[str, Any]:
-        """Return the document of a model."""
-        return model_document(name)
-
-    def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the list of these documents of models."""
-        return {"models": models}
-
     def api(self) -> Api:
         """Return the HTTP interface."""
 
@@ -220,7 +206,7 @@ class InteractionsService(DocumentService[Run]):
             ("/{id}", ("GET", "DELETE"), one),
         )
         more = [(f"{path}{end}", methods, handler) for end, methods, handler in rows for path in self.PATHS]
-        return attrs.evolve(api, routes=[*api.routes, *more], check=check_address, preflight=preflight)
+        return attrs.evolve(api, routes=[*api.routes, *more], preflight=preflight)
 
     # -- requests for a run that exists
 

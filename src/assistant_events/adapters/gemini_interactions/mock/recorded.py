@@ -12,10 +12,10 @@ from typing_extensions import override
 from assistant_events.adapters.gemini_interactions import dialect, emit_resource
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.errors import error_response
-from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
 from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
+from assistant_events.adapters.gemini_interactions.mock.runs import FAULT_FRAMES
 from assistant_events.adapters.json_fields import is_object
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError

@@ -1,10 +1,10 @@
-"""Interactions of the mock: their events and documents."""
+"""Interactions of the mock: their documents, their events, and the frames of faults."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, cast, final
+from typing import Any, Final, Literal, TypeAlias, cast, final
 
 import attrs
 
@@ -14,7 +14,8 @@ from assistant_events.adapters.gemini_interactions.mock.request_facts import use
 from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import Version1Stream, version_1
 from assistant_events.adapters.gemini_interactions.statuses import interaction
-from assistant_events.mock.documents import DocumentRun, texts_of
+from assistant_events.mock.documents import DocumentRun, changed_frame, texts_of
+from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.google_api import MODEL
 from assistant_events.mock.stream_actions import SendBytes, StreamAction, StreamActions, WireFrame
@@ -180,3 +181,39 @@ def _body_of(error: StreamError) -> frames.Document:
 
 def _iso(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# Google forum 143098 (live, 2026): the body of a stream that is cut ends with this, directly after the last frame.
+CUT_TAIL: Final = b"""\
+[{
+"error": {
+"code": 503,
+"message": "The service is currently unavailable.",
+"status": "UNAVAILABLE"
+}
+}
+]
+"""
+
+
+FAULT_FRAMES: Final = FaultFrames(
+    cut_tail=CUT_TAIL,
+    error=lambda _: frames.wire_frame({"error": {"code": "internal", "message": "boom"}, "event_type": "error"}),
+    empty_errors=(
+        frames.wire_frame({"event_type": "error"}),
+        frames.wire_frame({"event_type": "error", "error": {}}),
+        frames.wire_frame({"event_type": "error", "error": {"code": "", "message": ""}}),
+    ),
+    unknown_types=(
+        frames.wire_frame({"event_type": "interaction.hint", "hint": "of tomorrow"}),
+        frames.wire_frame({"event_type": "step.start", "index": 900, "step": {"type": "dream", "depth": 2}}),
+        frames.wire_frame({"event_type": "step.delta", "index": 900, "delta": {"type": "dream_text", "text": "?"}}),
+        frames.wire_frame({"event_type": "step.stop", "index": 900}),
+    ),
+    bad_json=WireFrame("step.delta", b'event: step.delta\ndata: {"event_type":"step.delta","index":0,\n\n'),
+    end_names=frozenset({"interaction.completed", "interaction.complete"}),
+    stop_names=frozenset({"step.stop", "content.stop"}),
+    done=b"[DONE]\n\n",
+    without_usage=changed_frame(frames.wire_frame, lambda event: event["interaction"].pop("usage", None)),
+    unfinished=changed_frame(frames.wire_frame, lambda event: event["interaction"].update(status="in_progress")),
+)
