@@ -58,8 +58,7 @@ SIBLINGS = {
         "openai_chat",
         "openai_responses",
     },
-    "stores": {"memory", "postgres", "sqlite"},
-    "live": {"memory", "redis"},
+    "stores": {"memory", "sqlite"},
 }
 
 # The package root offers layers 0 to 3, without the module that imports cattrs.
@@ -126,9 +125,6 @@ OPTIONAL = {
     "httpx2": {"clients.http", "mock.proxy", "testing.transport"},
     "hypothesis": {"testing.strategies"},
     "msgspec": set(),
-    "opentelemetry": set(),
-    "psycopg": {"stores.postgres"},
-    "redis": {"live.redis"},
     "rich": {"cli"},
     "stamina": set(),
     "starlette": {"adapters.mock", "mock", "web"},

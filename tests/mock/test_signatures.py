@@ -279,10 +279,10 @@ def test_what_the_ledger_keeps_is_bounded():
         ledger.note_steps([thought_step(signature=f"given {number}"), call_step(f"c{number}")])
 
     with pytest.raises(SignatureError, match="its signature is unknown"):
-        ledger.check_input([thought_step(signature="given 0")])
-    ledger.check_input([call_step("c0")])
+        ledger.check([thought_step(signature="given 0")])
+    ledger.check([call_step("c0")])
     with pytest.raises(SignatureError, match="the signed step before it is missing"):
-        ledger.check_input([call_step("c1")])
+        ledger.check([call_step("c1")])
 
 
 def test_a_signature_that_is_given_again_stays():
@@ -293,9 +293,9 @@ def test_a_signature_that_is_given_again_stays():
     for number in [*range(MAX_CALLS), 0, MAX_CALLS]:
         ledger.note_steps([thought_step(signature=f"given {number}")])
 
-    ledger.check_input([thought_step(signature="given 0")])
+    ledger.check([thought_step(signature="given 0")])
     with pytest.raises(SignatureError, match="its signature is unknown"):
-        ledger.check_input([thought_step(signature="given 1")])
+        ledger.check([thought_step(signature="given 1")])
 
 
 def test_a_call_that_is_made_again_stays():
@@ -306,9 +306,9 @@ def test_a_call_that_is_made_again_stays():
     for number in [*range(MAX_CALLS), 0, MAX_CALLS]:
         ledger.note_steps([thought_step(signature="given"), call_step(f"c{number}")])
 
-    ledger.check_input([call_step("c1")])
+    ledger.check([call_step("c1")])
     with pytest.raises(SignatureError, match="the signed step before it is missing"):
-        ledger.check_input([call_step("c0")])
+        ledger.check([call_step("c0")])
 
 
 @pytest.mark.parametrize("is_bare", [False, True], ids=["each is signed", "one is not"])
@@ -329,12 +329,12 @@ def test_many_answers_with_one_call(is_bare):
         ledger.note_steps([thought, call_step("c1")])
 
     for thought in (*noted, another):
-        ledger.check_input([thought, call_step("c1")])
+        ledger.check([thought, call_step("c1")])
     if is_bare:
-        ledger.check_input([call_step("c1")])
+        ledger.check([call_step("c1")])
     else:
         with pytest.raises(SignatureError, match="the signed step before it is missing"):
-            ledger.check_input([call_step("c1")])
+            ledger.check([call_step("c1")])
 
 
 @pytest.mark.parametrize("given", [None, "hi", 7, [7, None, "x"], {}, [{}], [{"type": 7, "id": 7}]])
@@ -342,7 +342,7 @@ def test_whatever_comes(given):
     """
     Input of any shape is looked through without a mistake.
     """
-    StepLedger().check_input(given)
+    StepLedger().check(given)
 
 
 def test_fixtures_with_unusual_answers():

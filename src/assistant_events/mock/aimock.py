@@ -9,7 +9,7 @@ change an answer and have no counterpart are faults; fields that aimock ignores 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, TypeVar, final
 
@@ -219,19 +219,14 @@ class AimockResponse:
         if not given.keys() & {"content", "toolCalls", "blocks", "error"}:
             yield "", "expected one of content, toolCalls, blocks, error"
 
-    @property
-    def parts(self) -> Sequence[AimockText | AimockCall]:
-        """The texts and calls of the answer."""
-        text = () if self.content is None else (AimockText(text=self.content),)
-        return self.blocks or (*text, *self.toolCalls)
-
     def items(self, entry: type[answers.AnswerEntry]) -> list[Item]:
-        """Return them as items of a wire; an empty id of a call is none."""
+        """Return the texts and calls as items of a wire; an empty id of a call is none."""
+        text = () if self.content is None else (AimockText(text=self.content),)
         return [
             entry.text_item(part.text)
             if isinstance(part, AimockText)
             else entry.call_item(part.name, part.arguments, part.id or None)
-            for part in self.parts
+            for part in self.blocks or (*text, *self.toolCalls)
         ]
 
     def read_own(self, cls: type[_T]) -> _T:

@@ -13,6 +13,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple, final
 
 from assistant_events.adapters.json_fields import Fields, is_array, is_object
@@ -87,18 +88,16 @@ class SignatureLedger:
             while len(self._given) > MAX_KEPT:
                 self._given.popitem(last=False)
 
-    def check(self, signed: Signed, last: dict[bytes, int]) -> None:
+    def checker(self) -> Callable[[Signed], None]:
         """
-        Check the signature of one item of a request.
+        Return what checks the items of one request, in their order.
 
-        Args:
-            signed: The item.
-
-            last: By salt, the place of the item before it in this request; changed here. At first it is empty.
-
-        Raises:
-            SignatureError: The signature is unknown, of other content or of another item, or out of order.
+        It raises `SignatureError`: a signature is unknown, of other content or of another item, or out of order.
         """
+        return partial(self._check, {})
+
+    def _check(self, last: dict[bytes, int], signed: Signed) -> None:
+        """Check an item; *last* has by salt the place of the item before it."""
         known = self._given.get(signed.signature)
         if known is not None:
             if _digest(signed.content) not in known:

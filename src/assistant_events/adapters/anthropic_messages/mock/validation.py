@@ -322,7 +322,7 @@ def _is_result(block: Fields) -> bool:
 
 
 def _check_signatures(messages: list[tuple[str, Blocks]], ledger: SignatureLedger) -> None:
-    last: dict[bytes, int] = {}
+    check = ledger.checker()
     for place, (_, blocks) in enumerate(messages):
         for number, block in enumerate(blocks):
             content = sealed_content(block)
@@ -332,6 +332,6 @@ def _check_signatures(messages: list[tuple[str, Blocks]], ledger: SignatureLedge
             if not signature:
                 raise rejected(f"{where}: Invalid `signature` in `thinking` block")
             try:
-                ledger.check(Signed(str(block["type"]), signature, content), last)
+                check(Signed(str(block["type"]), signature, content))
             except SignatureError as error:
                 raise rejected(f"{where}: {_CHANGED} ({error})") from None

@@ -355,13 +355,13 @@ def _is_result(block: Fields) -> bool:
 
 
 def _check_signatures(messages: Sequence[tuple[str, _Blocks]], ledger: SignatureLedger) -> None:
-    last: dict[bytes, int] = {}
+    check = ledger.checker()
     for where, block, content in _sealed_blocks(messages):
         signature = signature_of(block)
         if not signature:
             raise _refused_by_model(f"{where}.thinking.signature: Field required")
         try:
-            ledger.check(Signed("reasoningContent", signature, content), last)
+            check(Signed("reasoningContent", signature, content))
         except SignatureError as error:
             raise _refused_by_model(f"{where}: Invalid `signature` in `thinking` block ({error})") from None
 

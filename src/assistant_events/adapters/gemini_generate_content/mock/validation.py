@@ -239,14 +239,14 @@ def _digest(text: str) -> str:
 
 
 def _check_signatures(contents: list[Fields], ledger: SignatureLedger) -> None:
-    last: dict[bytes, int] = {}
+    check = ledger.checker()
     for place, content in enumerate(contents):
         for part in listed(content, "parts"):
             signature = string(part, "thoughtSignature")
             if not signature or signature in _NO_CHECK or _digest(signature) in _OF_CLIENTS:
                 continue
             try:
-                ledger.check(Signed(f"contents[{place}]", standard(signature), sealed_content(part)), last)
+                check(Signed(f"contents[{place}]", standard(signature), sealed_content(part)))
             except SignatureError:
                 raise ApiError(400, "Corrupted thought signature.") from None
 

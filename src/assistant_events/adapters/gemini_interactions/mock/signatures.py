@@ -65,7 +65,7 @@ class StepLedger(SignatureLedger):
             self._before[call_id] = {None} if None in before else {_OTHERS}
         self._before.move_to_end(call_id)
 
-    def check_input(self, given: object) -> None:
+    def check(self, given: object) -> None:
         """
         Check the signatures of an `input`.
 
@@ -74,7 +74,7 @@ class StepLedger(SignatureLedger):
                 signed step before a call is missing.
         """
         seen: set[str] = set()
-        last: dict[bytes, int] = {}
+        check = self.checker()
         for number, step in enumerate(_unpacked(given)):
             self._check_call(step, seen, number)
             signature = step.get("signature")
@@ -83,7 +83,7 @@ class StepLedger(SignatureLedger):
             where = f"item {number} ({_type(step)})"
             if not isinstance(signature, str) or not signature:
                 raise SignatureError(f"{where}: the signature is empty; leave the step out")
-            self.check(Signed(where, signature, signed_content(step)), last)
+            check(Signed(where, signature, signed_content(step)))
             seen.add(signature)
 
     def _check_call(self, step: Step, seen: set[str], number: int) -> None:

@@ -98,7 +98,7 @@ def check_create(body: Body, generation: Generation, known: Known) -> None:
     _check_results(body.get("input"), known.call_ids)
     if known.ledger is not None:
         try:
-            known.ledger.check_input(body.get("input"))
+            known.ledger.check(body.get("input"))
         except SignatureError as error:
             # The words of the service (googleapis/js-genai#1735), followed by the reason.
             raise rejected(f"Request contains an invalid argument: {error}") from None

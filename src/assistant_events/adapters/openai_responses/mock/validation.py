@@ -319,13 +319,13 @@ def _check_namespaces(body: Body, items: list[Fields], known: ItemLedger) -> Non
 
 
 def _check_signatures(items: list[Fields], ledger: SignatureLedger) -> None:
-    last: dict[bytes, int] = {}
+    check = ledger.checker()
     for item in items:
         content = item.get("encrypted_content")
         if item.get("type") not in ("reasoning", "compaction") or content is None:
             continue
         try:
-            ledger.check(Signed("the content", str(content), SEALED), last)
+            check(Signed("the content", str(content), SEALED))
         except SignatureError as error:
             raise _rejected(
                 f"The encrypted content for item {item.get('id')} could not be verified. Reason: {error}",
