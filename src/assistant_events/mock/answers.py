@@ -207,7 +207,8 @@ class AnswerEntry:
     def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
         """Return the item of a call of a function; an id of `None` is made by each run."""
 
-    def completed(self, item: Item, number: int) -> Item:
+    @staticmethod
+    def completed(item: Item, number: int) -> Item:
         """Return an item, the *number*-th from 1, with what the service always sends; unchanged by default."""
         return item
 

@@ -28,7 +28,7 @@ from assistant_events.adapters.gemini_interactions.mock.validation import (
 )
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
-from assistant_events.adapters.json_fields import is_array, is_object
+from assistant_events.adapters.json_fields import is_array, is_object, string
 from assistant_events.mock import fixtures
 from assistant_events.mock.app import Api
 from assistant_events.mock.documents import DocumentOptions, DocumentProvider, DocumentSettings
@@ -261,8 +261,9 @@ def _call_ids(chain: Sequence[Run]) -> Iterator[str]:
     for run in chain:
         given = run.body.get("input")
         for step in (*cast("Answer", run.answer).steps, *(given if is_array(given) else ())):
-            if is_object(step) and step.get("type") == "function_call" and isinstance(step.get("id"), str):
-                yield step["id"]
+            call_id = string(step, "id") if is_object(step) and step.get("type") == "function_call" else None
+            if call_id is not None:
+                yield call_id
 
 
 class ProviderOptions(DocumentOptions, total=False):
