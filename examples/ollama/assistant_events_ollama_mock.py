@@ -13,21 +13,23 @@ from assistant_events_ollama import OllamaChatDecoder, OllamaChatEmitter, dialec
 from starlette.responses import JSONResponse
 
 from assistant_events.adapters.json_fields import mapping, mappings, string, without
-from assistant_events.mock import FixtureFormat, Match, MockDialect, RequestFacts, StreamError, answers, fixtures
-from assistant_events.mock.demo import DEMO
-from assistant_events.mock.documents import (
-    DocumentProvider,
-    DocumentRun,
-    DocumentService,
-    PreparedAnswer,
-    changed_frame,
-    mark,
-    texts_of,
-    token_count,
+from assistant_events.mock import (
+    FixtureFormat,
+    Match,
+    MockDialect,
+    RequestFacts,
+    StreamError,
+    answers,
+    app,
+    fixtures,
+    runs,
 )
+from assistant_events.mock.demo import DEMO
+from assistant_events.mock.documents import PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.matching import Item
 from assistant_events.mock.requests import ApiError
+from assistant_events.mock.service import MockService
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.mock.tape import FrameFacts, RecordedApi
 from assistant_events.values import JsonObject, read_json, thaw
@@ -142,7 +144,7 @@ class Prepared(PreparedAnswer):
         return wire_frame(frame).name
 
 
-class Run(DocumentRun[Prepared]):
+class Run(runs.Run[Prepared]):
     """
     One answer to one request.
     """
@@ -165,7 +167,7 @@ class Run(DocumentRun[Prepared]):
         return wire_frame({"message": {"role": "assistant", "content": ""}, "done": False}).data
 
 
-class Service(DocumentService[Run]):
+class Service(MockService[Run]):
     """
     What each request does.
     """
@@ -210,7 +212,7 @@ def error_response(error):
     return JSONResponse({"error": error.message}, error.status, error.headers)
 
 
-class MockProvider(DocumentProvider):
+class MockProvider(app.MockProvider):
     """
     A provider of Ollama's native chat that answers from fixtures.
     """

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, final
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, ClassVar, Final, Unpack, final
 
-import attrs
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
@@ -17,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from assistant_events.mock.clock import ProviderClock, ScaledClock
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
-from assistant_events.mock.requests import ApiError, LoggedRequest
+from assistant_events.mock.requests import Api, ApiError, LoggedRequest
 from assistant_events.mock.service import MockService, Settings, SettingsOptions, parsed_faults
 from assistant_events.mock.streaming import RAW_SEND
 
@@ -26,36 +24,6 @@ _SLASHES: Final = re.compile("//+")
 _EXPOSED: Final = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"retry-after"))
 
 _log = logging.getLogger(__name__)
-
-
-@attrs.frozen(kw_only=True)
-class Api:
-    """The HTTP interface of a provider."""
-
-    routes: Sequence[tuple[str, Sequence[str], Callable[[Request], Awaitable[ASGIApp]]]]
-    """Path, methods and handler of each route. A handler may raise `ApiError`."""
-
-    error_response: Callable[[ApiError], Response]
-    """Returns the HTTP answer of an error, in the shape of the provider."""
-
-    check: Callable[[Request], None]
-    """Raises `ApiError` for a path that matches a route but does not exist."""
-
-    preflight: Callable[[Request], Mapping[str, str]]
-    """Returns the headers that answer the preflight request of a browser."""
-
-
-def preflight_for(*methods: str) -> Callable[[Request], Mapping[str, str]]:
-    """Return a `preflight` that lets browsers send these methods with any headers."""
-
-    def preflight(request: Request) -> Mapping[str, str]:
-        return {
-            "access-control-allow-origin": "*",
-            "access-control-allow-methods": ", ".join([*methods, "OPTIONS"]),
-            "access-control-allow-headers": request.headers.get("access-control-request-headers", "*"),
-        }
-
-    return preflight
 
 
 class ProviderOptions(SettingsOptions, total=False):
@@ -103,7 +71,7 @@ class MockProvider:
         FixtureError: The fixtures are not valid.
     """
 
-    SETTINGS: ClassVar[type[Settings]]
+    SETTINGS: ClassVar[type[Settings]] = Settings
     SERVICE: ClassVar[type[MockService[Any]]]
     """Called with fixtures, settings, faults and clock."""
 
@@ -114,19 +82,14 @@ class MockProvider:
         faults: Iterable[Fault | str] = (),
         time_scale: float = 1.0,
         clock: ProviderClock | None = None,
-        **settings: Any,
+        **settings: Unpack[SettingsOptions],
     ) -> None:
-        # Any: a dialect has its own settings.
         parsed, clock = parsed_faults(faults), clock or ScaledClock(time_scale)
         self._service: MockService[Any] = self.SERVICE(
             fixtures_of(self.SERVICE.FORM, fixtures), self.SETTINGS(**settings), parsed, clock
         )
-        self.app: ASGIApp = _app(self.api())
+        self.app: ASGIApp = _app(self._service.api())
         """The ASGI app: for uvicorn, for a test client, or mounted in another app."""
-
-    @abstractmethod
-    def api(self) -> Api:
-        """Return the HTTP interface of the service."""
 
     @property
     def requests(self) -> tuple[LoggedRequest, ...]:

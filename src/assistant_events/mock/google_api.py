@@ -8,12 +8,12 @@ import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assistant_events.mock.app import Api
-from assistant_events.mock.documents import DocumentRun, DocumentService
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.requests import ApiError, json_response
+from assistant_events.mock.requests import Api, ApiError, json_response
+from assistant_events.mock.runs import Run
+from assistant_events.mock.service import MockService
 
-_RunT = TypeVar("_RunT", bound=DocumentRun[Any])
+_RunT = TypeVar("_RunT", bound=Run[Any])
 
 VERSIONS: Final = ("v1", "v1beta", "v1alpha", "v1beta1")
 
@@ -47,7 +47,7 @@ def _check_address(request: Request) -> None:
         raise ApiError(404, f"POST {request.scope['path']}: no such method.")
 
 
-class GoogleService(DocumentService[_RunT]):
+class GoogleService(MockService[_RunT]):
     """The state of a mock of an API of Gemini, whose paths begin with a version."""
 
     STATUS_WITHOUT_KEY: ClassVar[int] = 403

@@ -1,15 +1,16 @@
-"""Requests to a mock provider: read within limits, logged without keys, and answered with an error."""
+"""Requests to a mock provider: its HTTP interface, and how they are read within limits and logged without keys."""
 
 from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, final
 
 import attrs
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from assistant_events.adapters.json_fields import is_object, valid_json
 from assistant_events.errors import JsonError
@@ -185,3 +186,33 @@ def has_key(request: Request) -> bool:
     names = [name for name, value in request.headers.items() if value]
     in_header = any(name == "authorization" or name.endswith("api-key") for name in names)
     return in_header or bool(request.query_params.get("key"))
+
+
+@attrs.frozen(kw_only=True)
+class Api:
+    """The HTTP interface of a provider."""
+
+    routes: Sequence[tuple[str, Sequence[str], Callable[[Request], Awaitable[ASGIApp]]]]
+    """Path, methods and handler of each route. A handler may raise `ApiError`."""
+
+    error_response: Callable[[ApiError], Response]
+    """Returns the HTTP answer of an error, in the shape of the provider."""
+
+    check: Callable[[Request], None]
+    """Raises `ApiError` for a path that matches a route but does not exist."""
+
+    preflight: Callable[[Request], Mapping[str, str]]
+    """Returns the headers that answer the preflight request of a browser."""
+
+
+def preflight_for(*methods: str) -> Callable[[Request], Mapping[str, str]]:
+    """Return a `preflight` that lets browsers send these methods with any headers."""
+
+    def preflight(request: Request) -> Mapping[str, str]:
+        return {
+            "access-control-allow-origin": "*",
+            "access-control-allow-methods": ", ".join([*methods, "OPTIONS"]),
+            "access-control-allow-headers": request.headers.get("access-control-request-headers", "*"),
+        }
+
+    return preflight

@@ -18,47 +18,60 @@ from math import inf
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from assistant_events.mock.clock import ProviderClock
+from assistant_events.mock.documents import PreparedAnswer, fill, fill_frame, texts_of, token_count
 from assistant_events.mock.faults import Fault, FaultBudget
-from assistant_events.mock.fixtures import Answer, Timing
+from assistant_events.mock.fixtures import StreamError, Timing
+from assistant_events.mock.signatures import make_signature
 from assistant_events.mock.stream_actions import SendBytes, StopSending, StreamActions, WireFrame
-
-_RunT = TypeVar("_RunT", bound="Run")
+from assistant_events.values import read_json
 
 Body: TypeAlias = Mapping[str, Any]
 """A parsed request. `Any`: a client sent it."""
 
+_PreparedT = TypeVar("_PreparedT", bound=PreparedAnswer)
 
-class Run(ABC):
+
+class Run(ABC, Generic[_PreparedT]):
     """
-    One response of the provider. The class of a dialect writes its events and documents.
+    One response of the provider, whose *salt* distinguishes its signatures from those of others.
 
-    *background*: it continues without its connection. *previous_id* is that of the run that the request continues.
+    The class of a dialect writes what it has of its own. *background*: it continues without its connection.
+    *previous_id* is that of the run that the request continues.
     """
 
-    HEAD_EVENTS: ClassVar[int]
+    HEAD_EVENTS: ClassVar[int] = 1
     """Number of events before those of the content."""
 
-    done: bytes
+    MODEL: ClassVar[str] = ""
+    """The model of an answer to a request that names none, as a lenient mock accepts."""
+
+    done = b""
     """The bytes after the last event; empty when there are none."""
 
     def __init__(
         self,
         run_id: str,
-        answer: Answer,
+        prepared: _PreparedT,
         body: Body,
         *,
-        event_names: Sequence[str],
+        salt: bytes,
         clock: ProviderClock,
         faults: Iterable[Fault] = (),
         background: bool = False,
         previous_id: object = None,
     ) -> None:
         self.id = run_id
-        self.answer = answer
+        self.prepared = prepared
+        self.answer = prepared.answer
         self.body = body
-        self.event_names = event_names
+        self.salt = salt
+        self.frames = self.chosen_frames(prepared.frames, body)
+        self.event_names = [frame.name for frame in self.frames]
         """The types of all events."""
 
+        if self.answer.stream_error is not None:
+            after = self.answer.stream_error.after
+            self.event_names = [*self.event_names[: -1 if after is None else after], "error"]
         self.budget = FaultBudget(faults)
         self.background = background
         self.previous_id = previous_id
@@ -72,10 +85,16 @@ class Run(ABC):
 
         self._clock = clock
         self._listeners: set[Callable[[], None]] = set()
-        self._polls = answer.polls_in_progress if background else 0
+        self._polls = self.answer.polls_in_progress if background else 0
         self._queued = self._number("queued") if background else 0
         self._without_usage = self._number("no-usage")
         self._ended: datetime | None = None
+        self.values: Mapping[str, Any] = {
+            "id": run_id,
+            **{name: make_signature(seals, salt, place) for name, (place, seals) in prepared.signed.items()},
+            **self.own_values(),
+        }
+        """What this run has in place of the marks."""
 
     def _number(self, name: str) -> int:
         """Return the number of a fault; 0 without that fault."""
@@ -84,22 +103,56 @@ class Run(ABC):
 
     # -- written by a dialect
 
-    @property
-    @abstractmethod
-    def final_status(self) -> str:
-        """The status after the end."""
+    def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
+        """Return the frames that a request asks for; by default all of them."""
+        return frames
+
+    @staticmethod
+    def input_tokens(body: Body) -> int:
+        """Return the estimated tokens of a request: by default of its messages and what is before them."""
+        return token_count(texts_of([body.get("system"), body.get("messages")]))
 
     @abstractmethod
-    def event(self, number: int) -> WireFrame:
-        """Return the frame of an event."""
+    def own_values(self) -> dict[str, Any]:
+        """Return the values of marks beside those of the id and of signatures."""
 
     @abstractmethod
-    def end(self) -> WireFrame:
-        """Return the frame that ends the stream of a run that was cancelled."""
+    def error_frame(self) -> WireFrame:
+        """Return the frame of the error that ends the stream."""
 
     @abstractmethod
     def status_update(self) -> bytes:
         """Return the frame that shows the run as running."""
+
+    @property
+    def stream_error(self) -> StreamError:
+        """The error that ends the stream, of an answer that has one."""
+        error = self.answer.stream_error
+        assert error is not None, "the answer has no error"
+        return error
+
+    @property
+    def final_status(self) -> str:
+        """The status after the end."""
+        return "completed"
+
+    # -- its events and its document
+
+    def event(self, number: int) -> WireFrame:
+        """Return the frame of an event."""
+        if self.answer.stream_error is not None and number == len(self.event_names) - 1:
+            return self.error_frame()
+        name, data = self.frames[number]
+        return WireFrame(name, fill_frame(self.prepared.emitter.decoder.framing, data, self.values))
+
+    def end(self) -> WireFrame:
+        """Return the frame of the end, also of a run that was cancelled."""
+        return self.event(len(self.event_names) - 1)
+
+    def whole(self) -> dict[str, Any]:
+        """Return the answer as one document."""
+        document: dict[str, Any] = read_json(fill(self.prepared.document, self.values))
+        return document
 
     # -- its state
 
@@ -207,6 +260,9 @@ class Run(ABC):
         if self.cancelled_at is not None:
             count = min(bisect_right(times, self.cancelled_at), count - 1)
         return min(count, self.HEAD_EVENTS) if self.is_zombie else count
+
+
+_RunT = TypeVar("_RunT", bound=Run[Any])
 
 
 class RunStore(Generic[_RunT]):

@@ -1,7 +1,7 @@
 """
 What a mock provider does for any dialect: it reads requests, finds their fixtures, counts, and applies faults.
 
-The service of a dialect extends `MockService` with its kinds of requests.
+The service of a dialect extends `MockService` with what is its own.
 """
 
 from __future__ import annotations
@@ -10,25 +10,40 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Final, Generic, TypedDict, TypeVar, final
+from hashlib import sha256
+from typing import Any, ClassVar, Final, Generic, TypedDict, TypeVar, cast, final
 from weakref import WeakSet
 
 import attrs
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.mock.clock import ProviderClock, wait_until
+from assistant_events.mock.documents import PreparedAnswer
 from assistant_events.mock.fault_effects import FaultFrames, Point
 from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_fault, parse_faults
 from assistant_events.mock.fixture_files import FixtureFormat
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError, RequestLog, decoded_body, has_key, parse_body, read_body
-from assistant_events.mock.runs import Run, RunStore
+from assistant_events.mock.requests import (
+    Api,
+    ApiError,
+    RequestLog,
+    decoded_body,
+    has_key,
+    json_response,
+    parse_body,
+    parse_object,
+    preflight_for,
+    read_body,
+)
+from assistant_events.mock.runs import Body, Run, RunStore
+from assistant_events.mock.signatures import SignatureLedger
 from assistant_events.mock.stream_actions import StreamActions
 from assistant_events.mock.streaming import SSE_HEADERS, EventStream
 
-_RunT = TypeVar("_RunT", bound=Run)
+_RunT = TypeVar("_RunT", bound=Run[Any])
 
 FAULT_HEADER: Final = "x-mock-fault"
 
@@ -41,8 +56,11 @@ class Settings:
     """Limits and behaviour of a mock provider, as its class describes them."""
 
     strict: bool = True
+    sign: bool = True
     require_key: bool | None = None
-    max_body_bytes: int
+    max_body_bytes: int = 32 << 20
+    """As Anthropic's API."""
+
     max_runs: int = 2_000
     max_kept_bytes: int = 64 << 20
     max_requests: int = 1_000
@@ -53,6 +71,7 @@ class SettingsOptions(TypedDict, total=False):
     """The options of mock providers that are `Settings`, which has their defaults."""
 
     strict: bool
+    sign: bool
     require_key: bool | None
     max_body_bytes: int
     max_runs: int
@@ -100,7 +119,8 @@ class MockService(ABC, Generic[_RunT]):
     """
     The state of a mock provider: its fixtures and their counts, its runs, and the log of requests.
 
-    *faults* are those of the whole server.
+    *faults* are those of the whole server. With the setting `sign` answers are signed, and the signatures of requests
+    may be checked with `ledger`.
     """
 
     FORM: ClassVar[FixtureFormat]
@@ -114,10 +134,26 @@ class MockService(ABC, Generic[_RunT]):
 
     STREAM_HEADERS: ClassVar[Mapping[str, str]] = SSE_HEADERS
 
+    PATHS: ClassVar[tuple[str, ...]]
+    """Of the requests for a new answer."""
+
+    COUNT_PATHS: ClassVar[tuple[str, ...]] = ()
+    """Of the requests that count the tokens of a request for an answer."""
+
+    MODEL_PATHS: ClassVar[tuple[str, ...]] = ()
+    """Of the list of models; the document of one is below it, at its name."""
+
+    PREPARED: ClassVar[type[PreparedAnswer]]
+    RUN: ClassVar[type[Run[Any]]]
+    LEDGER: ClassVar[type[SignatureLedger]] = SignatureLedger
+
     def __init__(self, fixtures: Fixtures, settings: Settings, faults: Sequence[Fault], clock: ProviderClock) -> None:
         self.settings = settings
         self.clock = clock
         self.faults = tuple(faults)
+        self.signs = settings.sign
+        self._make_id = settings.make_id or self.new_id
+        self._made = 0
         self._first = fixtures
         self._active: WeakSet[_RunT] = WeakSet()
         self._epoch = 0
@@ -128,21 +164,18 @@ class MockService(ABC, Generic[_RunT]):
         self.log = RequestLog(settings.max_requests, settings.max_kept_bytes)
         self.runs: RunStore[_RunT] = RunStore(settings.max_runs, settings.max_kept_bytes)
         self._budget = FaultBudget(self.faults)
+        self.ledger = self.LEDGER()
+        self._prepared: dict[tuple[Slot, Answer | None], PreparedAnswer] = {}
         self._fixtures: list[ServedFixture] = []
         self.add(self._first)
-
-    @abstractmethod
-    def other_run(self, run: _RunT) -> _RunT:
-        """Return a finished run that no client created, as an endpoint returns it that mixes up its runs."""
-
-    @abstractmethod
-    def document(self, call: Call, run: _RunT, status: str) -> ASGIApp:
-        """Return the answer to a request that wants no stream. Raises `ApiError` when the run has failed with one."""
 
     def add(self, fixtures: Fixtures) -> None:
         """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
         self._fixtures = [*map(ServedFixture, fixtures), *self._fixtures]
         self.catalog = Fixtures([served.fixture for served in self._fixtures])
+        for answer in [answer for fixture in fixtures for answer in fixture.answers]:
+            for signature, content in self.signed_items(answer):
+                self.ledger.note(signature, content)
 
     def close(self) -> None:
         """End all open streams and everything else that waits."""
@@ -154,6 +187,150 @@ class MockService(ABC, Generic[_RunT]):
         """Forget all runs, requests and added fixtures, reset the counts, and end all streams."""
         self.close()
         self._begin()
+
+    # -- implemented by a dialect
+
+    @abstractmethod
+    def new_id(self) -> str:
+        """Return a random id of an answer."""
+
+    @abstractmethod
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+
+    @abstractmethod
+    def check(self, call: Call, body: Body) -> None:
+        """Check a request of a strict mock as the service does. Raises `ApiError`."""
+
+    @staticmethod
+    @abstractmethod
+    def error_response(error: ApiError) -> Response:
+        """Return the HTTP answer of an error."""
+
+    def signed_items(self, answer: Answer) -> Iterable[tuple[str, object]]:
+        """Yield the signatures that an answer of a fixture has itself, with what each seals; by default none."""
+        return ()
+
+    def body(self, call: Call) -> Body:
+        """Return the body of a request, with what its path has, if anything. Raises `ApiError`."""
+        return parse_object(call.data)
+
+    def answer_to(self, body: Body, answer: Answer) -> Answer:
+        """Return the answer of a fixture, or the form of it for requests for which the service changes it."""
+        return answer
+
+    def prepare(self, answer: Answer) -> PreparedAnswer:
+        """Return an answer as it can be sent."""
+        return self.PREPARED(answer, signs=self.signs)
+
+    @staticmethod
+    def wants_stream(body: Body) -> bool:
+        """Return whether a request wants a stream."""
+        return body.get("stream") is True
+
+    def counted_body(self, call: Call) -> Body:
+        """Return the request whose tokens are to be counted. Raises `ApiError`."""
+        return self.body(call)
+
+    def count_document(self, call: Call, tokens: int) -> dict[str, Any]:
+        """Return the answer to a request that counts tokens."""
+        return {"input_tokens": tokens}
+
+    def model_document(self, name: str) -> dict[str, Any]:
+        """Return the document of a model, by default as OpenAI and the servers that speak its language."""
+        return {"id": name, "object": "model", "created": 1_767_225_600, "owned_by": "mock"}
+
+    def model_list(self, models: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the list of these documents of models."""
+        return {"object": "list", "data": models}
+
+    def error_status(self, code: str) -> int:
+        """Return the HTTP status of an error with this code; 500 for one that the service does not have."""
+        return 500
+
+    def run_options(self, body: Body) -> Mapping[str, Any]:
+        """Return further options of the run of a request; by default none."""
+        return {}
+
+    def api(self) -> Api:
+        """Return the HTTP interface; by default its routes are `PATHS`, `COUNT_PATHS` and `MODEL_PATHS`."""
+
+        async def create(request: Request) -> ASGIApp:
+            return await self.create(await self.read_call(request))
+
+        async def count(request: Request) -> ASGIApp:
+            return self.count(await self.read_call(request))
+
+        async def models(request: Request) -> ASGIApp:
+            return self.models(await self.read_call(request))
+
+        models_below = [f"{path}/{{model_name:path}}" for path in self.MODEL_PATHS]
+        handlers = [
+            (self.PATHS, "POST", create),
+            (self.COUNT_PATHS, "POST", count),
+            ((*self.MODEL_PATHS, *models_below), "GET", models),
+        ]
+        return Api(
+            routes=[(path, (method,), handler) for paths, method, handler in handlers for path in paths],
+            error_response=self.error_response,
+            check=lambda request: None,
+            preflight=preflight_for("GET", "POST"),
+        )
+
+    # -- requests of each kind
+
+    async def create(self, call: Call) -> ASGIApp:
+        """Answer the request for a new answer: with a document, or with a stream when the body wants one."""
+        self.check_faults(call, "create")
+        body = self.body(call)
+        if self.settings.strict:
+            self.check(call, body)
+        run = self.new_run(call, body, self.find(self.facts(body)).serve())
+        return await self.respond(call, run, is_stream=self.wants_stream(body))
+
+    def count(self, call: Call) -> ASGIApp:
+        """Answer a request that counts tokens."""
+        self.check_faults(call, "count")
+        body = self.counted_body(call)
+        if self.settings.strict:
+            self.check(call, body)
+        return json_response(self.count_document(call, self.RUN.input_tokens(body)))
+
+    def models(self, call: Call) -> ASGIApp:
+        """Answer a request for one model, of any name, or for all: the default one, and those that fixtures name."""
+        name = call.request.path_params.get("model_name")
+        if name is not None:
+            return json_response(self.model_document(name))
+        return json_response(self.model_list([*map(self.model_document, self.model_names(self.RUN.MODEL))]))
+
+    def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
+        """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""
+        answer, faults = self.answer_to(body, slot.answer), self.faults_of_run(call, slot)
+        key = slot, None if answer is slot.answer else answer
+        if key not in self._prepared:
+            self._prepared[key] = self.prepare(answer)
+        prepared = self._prepared[key]
+        run_id = answer.id or self._make_id()
+        self._made += 1
+        salt = sha256(f"{run_id} {self._made}".encode()).digest()
+        return self.start(self._run(run_id, prepared, body, salt, faults))
+
+    def document(self, call: Call, run: _RunT, status: str) -> ASGIApp:
+        """Return the answer. Raises `ApiError` when an error ends it: a document has nothing else then."""
+        if run.answer.stream_error is not None:
+            error = run.stream_error
+            http_status = self.error_status(error.code) if isinstance(error.code, str) else error.code
+            raise ApiError(http_status if 400 <= http_status < 600 else 500, error.message, code=error.code)
+        return json_response(run.whole(), headers=self.response_headers(run))
+
+    def other_run(self, run: _RunT) -> _RunT:
+        """Return a finished run that no client created, as an endpoint returns it that mixes up its runs."""
+        other = self.prepare(self.FORM.read_answer(OTHER_ANSWER))
+        return self.start(self._run(self._make_id(), other, run.body, b"", ()))
+
+    def _run(self, run_id: str, prepared: PreparedAnswer, body: Body, salt: bytes, faults: Iterable[Fault]) -> _RunT:
+        options = self.run_options(body)
+        return cast("_RunT", self.RUN(run_id, prepared, body, salt=salt, clock=self.clock, faults=faults, **options))
 
     # -- a request
 
@@ -184,7 +361,7 @@ class MockService(ABC, Generic[_RunT]):
             raise ApiError(400, f"{FAULT_HEADER}: {error}") from None
         return Call(request=request, data=data, budget=FaultBudget(faults))
 
-    def check_faults(self, call: Call, route: str, run: Run | None = None) -> None:
+    def check_faults(self, call: Call, route: str, run: Run[Any] | None = None) -> None:
         """Raise `ApiError` when an HTTP fault of a request is due."""
         for budget in (call.budget, self._budget, *([] if run is None else [run.budget])):
             self._raise_due(budget, route)
@@ -294,7 +471,7 @@ class MockService(ABC, Generic[_RunT]):
         epoch = self._epoch
         return lambda: epoch != self._epoch
 
-    async def wait(self, run: Run, until: float) -> None:
+    async def wait(self, run: Run[Any], until: float) -> None:
         """Wait for a time, or for the end of the run or of the server."""
         changed, is_closing = asyncio.Event(), self._closing()
         with run.listening(changed):

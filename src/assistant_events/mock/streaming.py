@@ -45,7 +45,7 @@ class EventStream:
     *on_end* is called at the end, with whether the stream has sent the end of the run.
     """
 
-    run: Run
+    run: Run[Any]
     actions: StreamActions
     cancellation: Callable[[], StreamActions]
     end_names: Collection[str]

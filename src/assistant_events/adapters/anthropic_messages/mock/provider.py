@@ -27,13 +27,12 @@ from assistant_events.adapters.anthropic_messages.mock.runs import (
 )
 from assistant_events.adapters.anthropic_messages.mock.validation import check_create, is_thinking
 from assistant_events.adapters.json_fields import array, base64_bytes, mapping, string
-from assistant_events.mock import bedrock_api, fixtures
-from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock import app, bedrock_api, fixtures
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response, parse_object
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call, Slot
+from assistant_events.mock.service import Call, MockService, Slot
 
 _TYPES: Final[dict[int, str]] = {
     401: "authentication_error",
@@ -77,7 +76,7 @@ def error_response(error: ApiError) -> Response:
 
 
 @final
-class MessagesService(DocumentService[Run]):
+class MessagesService(MockService[Run]):
     """The state of a mock of the Messages API."""
 
     PATHS = (
@@ -243,7 +242,7 @@ def _bedrock_error(call: Call, error: ApiError) -> Response:
     return bedrock_api.error_response(error)
 
 
-class MockProvider(DocumentProvider):
+class MockProvider(app.MockProvider):
     """A provider of the Messages API that answers from fixtures, with the options of the class in `mock`."""
 
     SERVICE = MessagesService

@@ -14,8 +14,8 @@ from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventS
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.mock import bedrock_api
-from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
+from assistant_events.mock import bedrock_api, runs
+from assistant_events.mock.documents import PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
@@ -114,7 +114,7 @@ class Prepared(PreparedAnswer):
 
 
 @final
-class Run(DocumentRun[Prepared]):
+class Run(runs.Run[Prepared]):
     """One message."""
 
     MODEL = "claude-opus-5-5"
@@ -122,7 +122,7 @@ class Run(DocumentRun[Prepared]):
     """Whether it was continued in its thread: each message may be so once."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
-        # Any: the parameters of `DocumentRun`.
+        # Any: the parameters of `runs.Run`.
         super().__init__(*given, **options)
         self.is_in_chunks = self.body.get("platform") == "bedrock"
         """Whether its stream is the binary one of Bedrock."""

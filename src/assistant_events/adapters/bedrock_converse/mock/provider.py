@@ -20,20 +20,19 @@ from assistant_events.adapters.bedrock_converse.mock.runs import (
 )
 from assistant_events.adapters.bedrock_converse.mock.validation import check_create, is_thinking
 from assistant_events.adapters.json_fields import mapping
-from assistant_events.mock import fixtures
+from assistant_events.mock import app, fixtures
 from assistant_events.mock.bedrock_api import error_response, status_of
-from assistant_events.mock.documents import DocumentProvider, DocumentService
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call
+from assistant_events.mock.service import Call, MockService
 
 _THOUGHT: Final = {"reasoningContent": {"reasoningText": {"text": "A tool is needed."}}}
 """Of an answer to which a fixture gives none."""
 
 
 @final
-class ConverseService(DocumentService[Run]):
+class ConverseService(MockService[Run]):
     """The state of a mock of Converse."""
 
     PATHS = ("/model/{model:path}/converse", "/model/{model:path}/converse-stream")
@@ -96,7 +95,7 @@ class ConverseService(DocumentService[Run]):
         return status_of(code)
 
 
-class MockProvider(DocumentProvider):
+class MockProvider(app.MockProvider):
     """A provider of Converse that answers from fixtures, with the options of the class in `mock`."""
 
     SERVICE = ConverseService

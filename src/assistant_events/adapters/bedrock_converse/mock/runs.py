@@ -11,8 +11,9 @@ from assistant_events.adapters.bedrock_converse.mock.answers import Answer, defa
 from assistant_events.adapters.claude import data_of
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.mock import runs
 from assistant_events.mock.bedrock_api import error_frame, fault_frames
-from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
+from assistant_events.mock.documents import PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
@@ -92,7 +93,7 @@ class Prepared(PreparedAnswer):
 
 
 @final
-class Run(DocumentRun[Prepared]):
+class Run(runs.Run[Prepared]):
     """One answer."""
 
     def own_values(self) -> dict[str, Any]:

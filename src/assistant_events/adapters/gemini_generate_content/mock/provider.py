@@ -21,8 +21,7 @@ from assistant_events.adapters.gemini_generate_content.mock.runs import (
 from assistant_events.adapters.gemini_generate_content.mock.validation import check_create, check_fields, standard
 from assistant_events.adapters.google_rpc import camel_keys
 from assistant_events.adapters.json_fields import Fields, mapping, string
-from assistant_events.mock import fixtures
-from assistant_events.mock.documents import DocumentProvider
+from assistant_events.mock import app, fixtures
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.google_api import GoogleService, error_response, status_of_name
@@ -140,7 +139,7 @@ def _called(call: Fields) -> tuple[object, object]:
     return call.get("name"), thaw(call.get("args") or {})
 
 
-class MockProvider(DocumentProvider):
+class MockProvider(app.MockProvider):
     """A provider of generateContent that answers from fixtures, with the options of the class in `mock`."""
 
     SERVICE = GenerateContentService

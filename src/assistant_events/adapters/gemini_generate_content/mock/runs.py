@@ -14,7 +14,8 @@ from assistant_events.adapters.gemini_generate_content import (
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
 from assistant_events.adapters.gemini_generate_content.vocabulary import block_reason_of
 from assistant_events.adapters.json_fields import Fields, is_object, listed, mapping, mappings, string
-from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
+from assistant_events.mock import runs
+from assistant_events.mock.documents import PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.google_api import MODEL, error_of_stream
 from assistant_events.mock.runs import Body
@@ -103,14 +104,14 @@ class Prepared(PreparedAnswer):
 
 
 @final
-class Run(DocumentRun[Prepared]):
+class Run(runs.Run[Prepared]):
     """One answer. Its request has `model`, `stream` and `alt`, which are parts of the address, among its fields."""
 
     MODEL = MODEL
     HEAD_EVENTS = 0
 
     def __init__(self, *given: Any, **options: Any) -> None:
-        # Any: the parameters of `DocumentRun`.
+        # Any: the parameters of `runs.Run`.
         super().__init__(*given, **options)
         self.is_array = self.body.get("stream") is True and self.body.get("alt") != "sse"
         self.done = b"]" if self.is_array else b""

@@ -29,16 +29,14 @@ from assistant_events.adapters.gemini_interactions.mock.validation import (
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
 from assistant_events.adapters.json_fields import is_array, is_object, string
-from assistant_events.mock import fixtures
-from assistant_events.mock.app import Api
-from assistant_events.mock.documents import DocumentOptions, DocumentProvider, DocumentSettings
+from assistant_events.mock import app, fixtures
 from assistant_events.mock.fixture_files import FixtureSource
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.google_api import GoogleService
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError, json_response
+from assistant_events.mock.requests import Api, ApiError, json_response
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call, Slot
+from assistant_events.mock.service import Call, Settings, Slot
 from assistant_events.mock.stream_actions import StreamActions
 
 # Official clients put a version before the path, for Vertex a project and a location too.
@@ -55,7 +53,7 @@ _CORS: Final = {
 
 @final
 @attrs.frozen(kw_only=True)
-class InteractionsSettings(DocumentSettings):
+class InteractionsSettings(Settings):
     """Limits and behaviour of the mock, as `MockProvider` describes them."""
 
     generation: Generation = 2
@@ -266,7 +264,7 @@ def _call_ids(chain: Sequence[Run]) -> Iterator[str]:
                 yield call_id
 
 
-class ProviderOptions(DocumentOptions, total=False):
+class ProviderOptions(app.ProviderOptions, total=False):
     """The options of `MockProvider`."""
 
     generation: Generation
@@ -274,7 +272,7 @@ class ProviderOptions(DocumentOptions, total=False):
     event_ids: EventIds
 
 
-class MockProvider(DocumentProvider):
+class MockProvider(app.MockProvider):
     """
     A provider of the Interactions API that answers from fixtures, in both generations at once.
 

@@ -14,7 +14,8 @@ from assistant_events.adapters.gemini_interactions.mock.request_facts import use
 from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import Version1Stream, version_1
 from assistant_events.adapters.gemini_interactions.statuses import interaction
-from assistant_events.mock.documents import DocumentRun, changed_frame, texts_of
+from assistant_events.mock import runs
+from assistant_events.mock.documents import changed_frame, texts_of
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.google_api import MODEL
@@ -26,7 +27,7 @@ EventIds: TypeAlias = Literal["background", "all", "some", "none"]
 
 
 @final
-class Run(DocumentRun[frames.Prepared]):
+class Run(runs.Run[frames.Prepared]):
     """One interaction."""
 
     MODEL = MODEL

@@ -10,15 +10,15 @@ from assistant_events.adapters.openai_chat.mock.aimock import FORM
 from assistant_events.adapters.openai_chat.mock.request_facts import read_request
 from assistant_events.adapters.openai_chat.mock.runs import FAULT_FRAMES, Prepared, Run
 from assistant_events.adapters.openai_chat.mock.validation import check_create
-from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock import app
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, STATUSES, error_response, request_id
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call
+from assistant_events.mock.service import Call, MockService
 
 
 @final
-class ChatService(DocumentService[Run]):
+class ChatService(MockService[Run]):
     """The state of a mock of Chat Completions. No part of a completion is signed."""
 
     PATHS = tuple([f"{prefix}/chat/completions" for prefix in (*PREFIXES, "/openai/deployments/{deployment}")])
@@ -56,7 +56,7 @@ class ChatService(DocumentService[Run]):
         return STATUSES.get(code, 500)
 
 
-class MockProvider(DocumentProvider):
+class MockProvider(app.MockProvider):
     """
     A provider of Chat Completions that answers from fixtures.
 

@@ -13,7 +13,8 @@ from assistant_events.adapters.model_names import MISTRAL
 from assistant_events.adapters.openai_chat import OpenAIChatDecoder, OpenAIChatEmitter
 from assistant_events.adapters.openai_chat.mock.answers import Answer
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_TEXTS, DETAILS, REASONING
-from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
+from assistant_events.mock import runs
+from assistant_events.mock.documents import PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.fixtures import Answer as AnyAnswer
 from assistant_events.mock.runs import Body
@@ -135,7 +136,7 @@ class Prepared(PreparedAnswer):
 
 
 @final
-class Run(DocumentRun[Prepared]):
+class Run(runs.Run[Prepared]):
     """One completion."""
 
     MODEL = "gpt-5.6"

@@ -35,24 +35,23 @@ from assistant_events.adapters.openai_responses.mock.validation import (
     check_create,
     check_items,
 )
-from assistant_events.mock import fixtures
-from assistant_events.mock.app import Api, preflight_for
+from assistant_events.mock import app, fixtures
 from assistant_events.mock.clock import ProviderClock
-from assistant_events.mock.documents import DocumentProvider, DocumentService, DocumentSettings, texts_of, token_count
+from assistant_events.mock.documents import texts_of, token_count
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, error_response, request_id
-from assistant_events.mock.requests import ApiError, json_response
+from assistant_events.mock.requests import Api, ApiError, json_response, preflight_for
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call, Slot
+from assistant_events.mock.service import Call, MockService, Settings, Slot
 from assistant_events.mock.signatures import make_signature
 
 _CONVERSATIONS: Final = tuple([f"{prefix}/conversations" for prefix in PREFIXES])
 
 
 @final
-class ResponsesService(DocumentService[Run]):
+class ResponsesService(MockService[Run]):
     """The state of a mock of the Responses API."""
 
     PATHS = tuple([f"{prefix}/responses" for prefix in (*PREFIXES, "/openai")])
@@ -64,9 +63,7 @@ class ResponsesService(DocumentService[Run]):
     FORM = FORM
     error_response = staticmethod(error_response)
 
-    def __init__(
-        self, fixtures: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
-    ) -> None:
+    def __init__(self, fixtures: Fixtures, settings: Settings, faults: Sequence[Fault], clock: ProviderClock) -> None:
         self._items = ItemLedger()
         self._conversations = Conversations(settings.max_runs)
         super().__init__(fixtures, settings, faults, clock)
@@ -312,7 +309,7 @@ class ResponsesService(DocumentService[Run]):
         return [item for run in chain for item in (*input_items(run.body), *output_of(run))] if chain else None
 
 
-class MockProvider(DocumentProvider):
+class MockProvider(app.MockProvider):
     """A provider of the Responses API that answers from fixtures, with the options of the class in `mock`."""
 
     SERVICE = ResponsesService

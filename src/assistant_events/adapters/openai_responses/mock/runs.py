@@ -9,7 +9,8 @@ from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.json_fields import Fields, array, mappings, string
 from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, OpenAIResponsesEmitter
 from assistant_events.adapters.openai_responses.mock.answers import Answer
-from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
+from assistant_events.mock import runs
+from assistant_events.mock.documents import PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import WireFrame
@@ -151,7 +152,7 @@ def _text(part: dict[str, Any]) -> dict[str, Any]:
 
 
 @final
-class Run(DocumentRun[Prepared]):
+class Run(runs.Run[Prepared]):
     """One response."""
 
     given: list[Fields] | None = None
