@@ -1097,6 +1097,19 @@ def test_a_worker_whose_clock_stops(caplog):
     run(main())
 
 
+async def halves(gate, closed):
+    """
+    Yield an answer, the second half of it behind *gate*, and note in *closed* when it is left.
+    """
+    try:
+        yield line(say="Hel")
+        await gate.wait()
+        yield line(say="lo")
+        yield line(stop="stop")
+    finally:
+        closed.append(True)
+
+
 def test_an_answer_in_a_session_that_another_owner_has_begun_anew(caplog):
     """
     Nothing of it is stored again and again while the new owner waits: the connection is closed at once.
@@ -1105,19 +1118,10 @@ def test_an_answer_in_a_session_that_another_owner_has_begun_anew(caplog):
     async def main():
         store, gate, closed = Store(), asyncio.Event(), []
 
-        async def chunks():
-            try:
-                yield line(say="Hel")
-                await gate.wait()
-                yield line(say="lo")
-                yield line(stop="stop")
-            finally:
-                closed.append(True)
-
         def begun_anew():
             raise OwnerError("s1")
 
-        client = SlowProvider(chunks())
+        client = SlowProvider(halves(gate, closed))
         async with Turns(store, app(client), client=client, **SOON) as turns:
             session = await turns.open("s1", owner="ada")
             await session.prompt("Hi")
@@ -1144,16 +1148,7 @@ def test_an_answer_of_a_worker_whose_clock_stops(poll_s, caplog):
         store = MemoryStore(clock=lambda: now[0])
         gate, closed = asyncio.Event(), []
 
-        async def chunks():
-            try:
-                yield line(say="Hel")
-                await gate.wait()
-                yield line(say="lo")
-                yield line(stop="stop")
-            finally:
-                closed.append(True)
-
-        client = SlowProvider(chunks())
+        client = SlowProvider(halves(gate, closed))
         old = Turns(store, app(client), client=client, worker="old", every_s=3600, poll_s=poll_s)
         async with old:
             session = await old.open("s1")
