@@ -87,7 +87,7 @@ class Trial:
                 left[name] = attrs.evolve(call, is_outcome_unknown=True)
             return call is not None
         if not is_running and (call is None or len(left) == 1):
-            return False
+            return False  # the last result makes it the move of the model
         left.pop(name, None)
         return True
 

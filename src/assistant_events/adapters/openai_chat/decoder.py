@@ -216,7 +216,9 @@ class OpenAIChatDecoder(DecoderBase):
             text = text_in(delta, field) if field in (thought, "refusal", "content") else None
             if text:
                 self._on_text(field, text)
-            if not text and (read := self._READERS.get(field)):
+            if text or (read := self._READERS.get(field)) is None:  # a signature beside a thought, of Envoy
+                self.learn_details(mapping(delta, field), ("content", "text"), level="message")
+            else:
                 is_numbered = self._is_document and field in ("executed_tools", "tool_calls")
                 items = listed(delta, field)
                 for at, item in enumerate(self._calls.numbered(items) if field == "tool_calls" else items):
@@ -224,8 +226,6 @@ class OpenAIChatDecoder(DecoderBase):
                         self._details.end()
                     # Of a document each is whole, and ids may be the same.
                     read(self, {**item, "index": at} if is_numbered else item)
-            else:  # a signature in the object of a thought, of Envoy
-                self.learn_details(mapping(delta, field), ("content", "text"), level="message")
             self._keep_sources()
         return bool(filled)
 
