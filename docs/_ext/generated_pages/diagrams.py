@@ -77,7 +77,7 @@ def state_diagram(
     return (
         '<figure class="diagram"><svg xmlns="http://www.w3.org/2000/svg" role="img" '
         f'aria-labelledby="{name}-title" viewBox="{left:.0f} 0 {width:.0f} {height:.0f}" '
-        f'style="max-width:{width:.0f}px">'
+        f'style="max-width:{width:.0f}px;min-width:{0.8 * width:.0f}px">'
         f'<title id="{name}-title">{escape(title)}</title><defs>{marker}</defs>'
         f"{''.join(drawn)}{''.join(labels)}</svg></figure>"
     )
