@@ -20,6 +20,7 @@ from assistant_events.events import EVENT_TYPES, UnknownEvent
 from assistant_events.lifecycle import CALL, FRAGMENT, MESSAGE, Outcome, Rejection
 from assistant_events.messages import MESSAGE_CLASSES, Transcript
 from assistant_events.messages.redact import REDACTED
+from assistant_events.values import RemoteRun
 
 OUTWARD: Final = Path(__file__).parents[1] / "src" / "assistant_events" / "outward"
 FILES: Final = (OUTWARD / "fold.mjs", OUTWARD / "fold.d.mts")
@@ -85,7 +86,8 @@ def documents() -> str:
     """Return an interface for each class and a type for each union, without the fields that `redact` empties."""
     definitions: dict[str, Any] = json_schema(written=True)["$defs"]
     # Any: JSON Schema.
-    kept = {name: schema for name, schema in definitions.items() if name != UnknownEvent.__name__}
+    hidden = {UnknownEvent.__name__, RemoteRun.__name__}  # the first is written by hand, the other is never sent
+    kept = {name: schema for name, schema in definitions.items() if name not in hidden}
     return "\n".join([_declaration(name, schema) for name, schema in kept.items()])
 
 

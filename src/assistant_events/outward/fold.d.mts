@@ -317,13 +317,6 @@ export interface Record {
   event: PromptSubmitted | HistoryRewound | StepStarted | StepRestarted | StepEnded | StepFailed | TextStarted | TextEnded | ReasoningStarted | ReasoningEnded | MediaStarted | MediaEnded | ToolInputStarted | ToolInputEnded | ToolCalled | ToolApprovalRequested | ToolApproved | ToolStarted | ToolSuccess | ToolFailed | OpaqueReceived | CompactionStarted | CompactionEnded | CompactionFailed;
 }
 
-/** A response that lives on the provider's side. */
-export interface RemoteRun {
-  id: string;
-  resumable?: boolean;
-  kind: string;
-}
-
 /** The provider's answer is complete. */
 export interface StepEnded {
   type: 'step.ended';
