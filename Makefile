@@ -108,10 +108,12 @@ clean: ## remove the environment, caches and everything built
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests docs examples benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# Examples are checked as a reader would write them: not strict, but with every name and type.
+# Examples are checked as a reader would write them: not strict, but with every name and type. Those that are read first
+# are also clean in a strict project.
 define check-pages
 $(PY) scripts/page_examples.py build/pages; \
 run mypy --config-file scripts/page_examples.ini build/pages; \
+run mypy --strict build/pages/README.py build/pages/docs_tutorial.py; \
 run pyright --pythonpath $(PY) --project scripts/page_examples.json
 endef
 
