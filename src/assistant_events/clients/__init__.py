@@ -46,7 +46,7 @@ GROUP = "assistant_events.clients"
 
 def load_client(name: str) -> type[ProviderClient]:
     """
-    Return the client of an installed dialect.
+    Return the class of the client of an installed dialect, the one for an event loop.
 
     Raises:
         UnknownDialectError: No client of this name is installed.

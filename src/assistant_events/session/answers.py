@@ -60,23 +60,40 @@ class Client(Protocol):
     """
     Asks a provider. `ProviderClient` is one, and so is an SDK in a few lines.
 
-    `create` and `resume` return chunks, which the session decodes, or an `Answer`. Nothing is sent before that is read,
-    and what it raises is the error of the message. *prior* is a failed message that is asked for again: it is for the
-    decoder. A `create` that decodes also takes *continues*, the paused message before. *request* is the body that was
-    sent, if known. `stop` ends the run of an `Answer` or of a message; `Session` awaits it.
+    Nothing is sent before what `create` and `resume` return is read, and what that raises is the error of the message.
     """
 
     @property
-    def dialect(self) -> Dialect: ...  # noqa: D102
+    def dialect(self) -> Dialect:
+        """The wire format: its encoder makes the body, its decoder reads the chunks."""
+        ...
+
     @property
-    def provider(self) -> str: ...  # noqa: D102
+    def provider(self) -> str:
+        """Name of who runs the model, for the `Origin` of a message: state is sent back to the same one only."""
+        ...
 
     # Any: plain JSON; and what a client can stop besides answers and messages is its own affair.
-    def create(  # noqa: D102
-        self, body: dict[str, Any], message_id: str, /, *, prior: Prior = None
-    ) -> Answer | Chunks: ...
-    def resume(self, message: AssistantMessage, /, *, request: Fields | None = None) -> Answer | Chunks: ...  # noqa: D102
-    def stop(self, target: Any, /) -> object: ...  # noqa: D102
+    def create(self, body: dict[str, Any], message_id: str, /, *, prior: Prior = None) -> Answer | Chunks:
+        """
+        Return the chunks of a new answer, which the session decodes, or an `Answer` that does so itself.
+
+        *prior* is a failed message that is asked for again, for the decoder; `None` for a new message. A `create` that
+        returns an `Answer` also takes *continues*, the paused message before or `None`.
+        """
+        ...
+
+    def resume(self, message: AssistantMessage, /, *, request: Fields | None = None) -> Answer | Chunks:
+        """
+        Return the chunks of the run of *message* from its start, or an `Answer`.
+
+        *request* is the body that was sent; `None` where it is not known.
+        """
+        ...
+
+    def stop(self, target: Any, /) -> object:
+        """End the run of an `Answer` or of a message at the provider; a coroutine for `Session`."""
+        ...
 
 
 @final

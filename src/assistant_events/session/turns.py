@@ -219,7 +219,11 @@ class Turns:
         self._ask(session.session_id, session)
 
     async def run(self, session: Session) -> None:
-        """`start`, and wait for the end of the turn, also for people to act. Cancelling the wait ends nothing."""
+        """
+        `start`, and wait for the end of the turn, also for people to act. Cancelling the wait ends nothing.
+
+        What a move raises ends its turn, and is raised here; otherwise see `start`.
+        """
         self.start(session)
         await asyncio.shield(self._tasks[session.session_id])
         await session.refresh()  # the task may have a session of its own

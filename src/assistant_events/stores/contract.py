@@ -199,7 +199,7 @@ class Store(Protocol):
         ...
 
     def seqs(self, session_ids: Iterable[str]) -> dict[str, int]:
-        """Return `seq` of each session, for thousands of them at once."""
+        """Return the `seq` of each session, 0 for an unknown one, for thousands of them at once."""
         ...
 
     def sessions(
