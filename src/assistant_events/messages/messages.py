@@ -89,7 +89,9 @@ class Times(validators.Frozen):
     """Start and end of a message or part in UTC: the times of the records of its first and last event."""
 
     started: datetime | None = attrs.field(default=None, validator=validators.check_utc_or_none)
+
     ended: datetime | None = attrs.field(default=None, validator=validators.check_utc_or_none)
+    """`None` while it is open, and for a prompt."""
 
 
 @final
@@ -100,6 +102,8 @@ class TextPart(validators.Extensible):
     type: ClassVar[Literal["text"]] = "text"
 
     text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
+    """The text so far while it streams."""
+
     status: PartStatus = attrs.field(converter=PartStatus)
     citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
 
@@ -473,10 +477,19 @@ class CompactionMessage(_Message):
     type: ClassVar[Literal["compaction"]] = "compaction"
 
     reason: Literal["auto", "manual"] = attrs.field(validator=validators.check_reason)
+    """`manual` when the user asked for the summary, `auto` when the app did it by itself."""
+
     origin: Origin | None = attrs.field(default=None, validator=validators.IsA(Origin, optional=True))
+    """The model that writes it; `None` when no model does."""
+
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
+
     text: str = attrs.field(default="", converter=validators.to_text, validator=validators.check_text)
+    """The summary; what there is of it while it is running."""
+
     error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
+    """Why it failed; `None` unless it did."""
+
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 

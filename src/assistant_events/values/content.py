@@ -59,7 +59,10 @@ class MediaContent(Extensible):
     data: bytes | None = attrs.field(
         default=None, converter=to_bytes, validator=validators.IsA(bytes, optional=True), repr=size_only
     )
+    """The bytes; `None` with a `uri`."""
+
     uri: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
+    """Address of the bytes, which is sent to the provider as it is; `None` with `data`."""
 
     def __attrs_post_init__(self) -> None:
         if (self.data is None) == (self.uri is None):
