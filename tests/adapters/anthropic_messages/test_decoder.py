@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage
+from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage, fold
 from assistant_events.adapters import JsonLines
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.messages import CallStatus, MessageStatus
@@ -399,6 +399,18 @@ def test_why_it_ended(reason):
     ended = message(answer(*text(0, "a"), stop_reason=reason))
 
     assert (FINISHES[reason], reason) == (ended.finish_reason, ended.raw_finish_reason)
+
+
+def test_a_document_without_content():
+    """
+    MiniMax has null in place of blocks when thoughts took all tokens (decolua/9router#1631).
+    """
+    counts = {"input_tokens": 3, "output_tokens": 1}
+    document = {"type": "message", "content": None, "stop_reason": "max_tokens", "usage": counts}
+    ended = fold(DIALECT.decode_resource(document, "a1")).last
+
+    assert ("completed", "length", 1) == (ended.status, ended.finish_reason, ended.usage.output_tokens)
+    assert () == ended.parts
 
 
 def test_a_stop_reason_of_a_failure():

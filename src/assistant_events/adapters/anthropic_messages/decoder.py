@@ -40,7 +40,7 @@ class AnthropicMessagesDecoder(DecoderBase):
     provider = "anthropic"
     item_key = "i"
     error_table = words.ERRORS
-    answer_fields = frozenset({"content"})
+    answer_fields = frozenset({"content", "stop_reason"})  # MiniMax: `content` null at the limit (decolua/9router#1631)
     delta_frames = DeltaFrames(number="index")
     dump_without = "exclude_unset"  # a citation without a title has `"document_title": null`, which is required
 
