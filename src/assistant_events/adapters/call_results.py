@@ -64,8 +64,8 @@ def with_input(part: msg.Part) -> msg.Part:
 
 
 def input_text(call: msg.ToolPart) -> str:
-    """Return the input of a call as the text that came, or as JSON."""
-    return call.raw_input or v.write_json(call.input or v.JsonObject()).decode()
+    """Return the input of a call as the text that came, or as JSON; empty when none is known, as of one cut off."""
+    return call.raw_input or ("" if call.input is None else v.write_json(call.input).decode())
 
 
 def result_content(call: msg.ToolPart) -> tuple[v.Content, ...]:

@@ -10,7 +10,7 @@ from assistant_events import MediaEnded, MediaStarted, OpaqueReceived, StepEnded
 from assistant_events.values import Origin
 from tests.adapters.openai_responses import notation as responses
 
-from .notation import DIALECT, events
+from .notation import DIALECT, J, answer, events
 
 
 def test_parallel_calls():
@@ -63,6 +63,21 @@ def test_a_video_is_no_image():
 
     assert "files.example" not in str(frames)
     assert (0, "unplaced") in [(drop.part, drop.reason) for drop in emitter.drops]
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_a_call_that_was_cut_before_its_input(reason):
+    """
+    Its arguments are empty, not an object: a reader of the chunks would run the call.
+    """
+    cut = events(answer(J("", id="call_1", name="f"), finish_reason=reason))
+    emitter = DIALECT.emitter()
+    frames = [frame for event in cut for frame in emitter.emit(event)] + emitter.close()
+    again = fold(events(b"".join(map(emitter.to_bytes, frames)))).last
+    [written] = DIALECT.emit_resource(fold(cut).last)["choices"][0]["message"]["tool_calls"]
+
+    assert [("failed", None)] == [(call.status, call.input) for call in again.tool_calls]
+    assert {"name": "f", "arguments": ""} == written["function"]
 
 
 @pytest.mark.parametrize("arguments", ["{}", None, {"city": "Oslo"}, [1], 1], ids=json.dumps)
