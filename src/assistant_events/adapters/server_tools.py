@@ -23,6 +23,9 @@ from assistant_events.adapters.streamed_calls import StreamedCalls, is_hosted
 from assistant_events.history import has_result
 from assistant_events.values import JsonContent, TextContent, thaw
 
+_EXECUTED = ("index", "type", "arguments", "output")
+"""Fields of `executed_tools` that are not of what a tool has found."""
+
 
 @final
 class ServerTools:
@@ -74,7 +77,7 @@ class ServerTools:
 
     def add_executed(self, item: Fields) -> None:
         """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""
-        key, more = ("executed", integer(item, "index")), others(item, ("index", "type", "arguments", "output"))
+        key, more = ("executed", integer(item, "index")), others(item, _EXECUTED)
         if self._recorder.open_of(key) is None:
             name = string(item, "type") or "tool"
             self._recorder.tool_input(None, name, string(item, "arguments") or "", key=key, provider_executed=True)
@@ -133,10 +136,11 @@ def write_result(part: msg.Part) -> Item | None:
 
 
 def write_executed(call: msg.ToolPart) -> Item:
-    """Return a call of the provider with its result, if it has one."""
+    """Return a call of the provider with its result, if it has one: a JSON object as fields beside, or as text."""
     executed: Item = {"type": call.name, "arguments": input_text(call)}
     if has_result(call):
-        fields = [item for item in call.output if isinstance(item, JsonContent) and is_object(item.value)]
+        objects = [item.value for item in call.output if isinstance(item, JsonContent) and is_object(item.value)]
+        fields = [JsonContent(value) for value in objects if value.keys().isdisjoint(_EXECUTED)]
         executed["output"] = text_of([item for item in call.output if item not in fields])
         for item in fields:
             executed |= thaw(item.value)

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from assistant_events import MediaEnded, MediaStarted, OpaqueReceived, StepEnded, StepStarted, fold, testing
-from assistant_events.values import Origin
+from assistant_events.testing import Call
+from assistant_events.values import JsonContent, Origin, TextContent, write_json
 from tests.adapters.openai_responses import notation as responses
 
 from .notation import DIALECT, J, answer, events
@@ -63,6 +64,23 @@ def test_a_video_is_no_image():
 
     assert "files.example" not in str(frames)
     assert (0, "unplaced") in [(drop.part, drop.reason) for drop in emitter.drops]
+
+
+@pytest.mark.parametrize("found", [{"type": "web_result", "url": "u"}, {"index": 1}, {"arguments": "x", "output": "y"}])
+def test_a_result_with_fields_of_a_tool(found):
+    """
+    It is written as text: beside the tool its fields would replace the name, the number or the arguments.
+    """
+    ran = [Call(name, {"a": 1}, output=[JsonContent(found)], provider_executed=True) for name in ("f", "g")]
+    given = testing.answer(calls=ran)
+    emitter = DIALECT.emitter()
+    frames = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    streamed = fold(events(b"".join(map(emitter.to_bytes, frames)))).last
+    read = fold(DIALECT.decode_resource(DIALECT.emit_resource(fold(given).last), "a1")).last
+    expected = [(name, {"a": 1}, (TextContent(write_json(found).decode()),)) for name in ("f", "g")]
+
+    assert expected == [(call.name, call.input, call.output) for call in streamed.tool_calls]
+    assert expected == [(call.name, call.input, call.output) for call in read.tool_calls]
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter"])
