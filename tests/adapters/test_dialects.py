@@ -164,7 +164,7 @@ def test_an_error_of_another_wire_is_written_with_a_known_code(name, source):
 
 
 @pytest.mark.parametrize("output", [(), "half of it"], ids=["nothing", "an output"])
-@pytest.mark.parametrize("name", ["anthropic-messages", "bedrock-converse", "openai-responses"])
+@pytest.mark.parametrize("name", ["anthropic-messages", "bedrock-converse", "gemini-interactions", "openai-responses"])
 def test_a_failed_tool_of_another_provider_has_failed(name, output):
     """
     Where a wire has a mark for a result that failed, a failure of another provider has it, with its text.
@@ -179,6 +179,20 @@ def test_a_failed_tool_of_another_provider_has_failed(name, output):
         fold(found).last.tool_calls[0].status for found in (events, load_dialect(name).decode_resource(document, "a1"))
     ]
     assert (output or "no hits") in body.decode(errors="replace")
+
+
+@pytest.mark.parametrize("name", ["gemini-generate-content", "openai-chat"])
+def test_a_failed_tool_on_a_wire_without_a_mark(name):
+    """
+    Why it failed is its output: an empty one would be an answer.
+    """
+    call = Call("look_up", {}, error=ErrorInfo(kind="tool", message="no hits"), provider_executed=True)
+    given = answer(calls=[call], origin=Origin(provider="acme", dialect="acme-chat"))
+    _, _, events = emitted_by(load_dialect(name), given)
+    document = load_dialect(name).emit_resource(fold(given).last)
+    read = [fold(found).last for found in (events, load_dialect(name).decode_resource(document, "a1"))]
+
+    assert [True, True] == ["no hits" in str(found.tool_calls[0].output) for found in read]
 
 
 @pytest.mark.parametrize("name", dialect_names())

@@ -491,7 +491,7 @@ BARE = {
         ],
         [
             step("code_execution_call", id="c1", arguments={"a": 1}),
-            step("code_execution_result", call_id="c1", is_error=True),
+            step("code_execution_result", call_id="c1", result="x", is_error=True),
         ],
     ),
     "a call of the provider that was cut": (

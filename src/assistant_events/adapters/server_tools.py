@@ -136,12 +136,13 @@ def write_result(part: msg.Part) -> Item | None:
 
 
 def write_executed(call: msg.ToolPart) -> Item:
-    """Return a call of the provider with its result, if it has one: a JSON object as fields beside, or as text."""
+    """Return a call of the provider with its result or fault, if any: a JSON object as fields beside, or as text."""
     executed: Item = {"type": call.name, "arguments": input_text(call)}
     if has_result(call):
         objects = [item.value for item in call.output if isinstance(item, JsonContent) and is_object(item.value)]
         fields = [JsonContent(value) for value in objects if value.keys().isdisjoint(_EXECUTED)]
-        executed["output"] = text_of([item for item in call.output if item not in fields])
+        text = text_of([item for item in call.output if item not in fields])
+        executed["output"] = text or ("" if call.error is None else call.error.message)
         for item in fields:
             executed |= thaw(item.value)
     return executed

@@ -225,6 +225,8 @@ def _result(part: msg.ToolPart) -> dict[str, Any]:
         step["call_id"] = given
     if part.output:
         step["result"] = _raw_output(part.output)
+    elif part.error is not None and "is_error" not in part.result_state:  # of another dialect
+        step["result"] = part.error.message
     if part.status is msg.CallStatus.FAILED:
         step["is_error"] = True
     _take(step, part.result_state, (*vocabulary.DETAILS, "name", "is_error", "signature"))
