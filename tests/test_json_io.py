@@ -8,6 +8,7 @@ import json
 import math
 import sys
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import EVENT_TYPES
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, json_io, read_json, write_json
-from assistant_events.values.stdlib_json import read_string, read_strings, write_plain
+from assistant_events.values.stdlib_json import read_plain, read_string, read_strings, write_plain
 
 MSGSPEC = pytest.importorskip("msgspec")
 
@@ -77,6 +78,32 @@ def both(function, *arguments):
 
 def nested(levels: int, opening: str = "[", closing: str = "]") -> str:
     return opening * levels + "1" + closing * levels
+
+
+class OldDecodeError(Exception):
+    """What msgspec raises before 0.21: no `ValueError`."""
+
+
+def decode_as_020(data):
+    raise OldDecodeError("Input data was truncated")
+
+
+def test_a_msgspec_that_is_too_old(monkeypatch):
+    """
+    Before 0.21, whose errors are not of `ValueError`, msgspec is not used: another package may have brought it.
+    """
+    decoder = SimpleNamespace(decode=decode_as_020)
+    fake = SimpleNamespace(Decoder=lambda *form: decoder, Encoder=lambda *, enc_hook: None)
+    monkeypatch.setitem(sys.modules, "msgspec", SimpleNamespace(DecodeError=OldDecodeError, json=fake))
+    monkeypatch.setattr(json_io, "fast_reader", fresh := json_io.fast_reader.__wrapped__)
+
+    assert [1] == read_json("[1]")
+    assert (read_plain, read_string, read_strings, write_plain) == (
+        fresh(),
+        json_io.string_reader.__wrapped__(),
+        json_io.strings_reader.__wrapped__(),
+        json_io.fast_writer.__wrapped__(),
+    )
 
 
 DOCUMENTS = {

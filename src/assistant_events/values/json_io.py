@@ -1,9 +1,9 @@
 """
 JSON text to plain Python and back.
 
-Uses msgspec when it is installed. Documents that it refuses are read again with the standard library, so both give the
-same results: NaN, infinities, numbers that overflow and nesting deeper than the limit are refused; integers of any size
-are exact; of two equal keys the last wins; lone surrogates (as escapes) are kept.
+Uses msgspec when it is installed, 0.21 or newer. Documents that it refuses are read again with the standard library, so
+both give the same results: NaN, infinities, numbers that overflow and nesting deeper than the limit are refused;
+integers of any size are exact; of two equal keys the last wins; lone surrogates (as escapes) are kept.
 
 Neither library is imported before the first document: that would be a quarter of the import time of this package.
 """
@@ -71,12 +71,12 @@ def fast_reader() -> Callable[[bytes | str], Any]:
 
     It may raise any `ValueError` or `RecursionError`; use `read_json` then. It does not check the nesting.
     """
-    try:
-        import msgspec
-    except ImportError:
+    if not _has_msgspec():
         from assistant_events.values.stdlib_json import read_plain
 
         return read_plain
+    import msgspec
+
     return msgspec.json.Decoder().decode
 
 
@@ -87,38 +87,47 @@ def string_reader() -> Callable[[bytes], str]:
 
     It raises `ValueError` for any other document.
     """
-    try:
-        import msgspec
-    except ImportError:
+    if not _has_msgspec():
         from assistant_events.values.stdlib_json import read_string
 
         return read_string
+    import msgspec
+
     return msgspec.json.Decoder(str).decode
 
 
 @cache
 def strings_reader() -> Callable[[bytes], list[str]]:
     """Return the same as `string_reader` for documents that are one array of strings of valid text."""
-    try:
-        import msgspec
-    except ImportError:
+    if not _has_msgspec():
         from assistant_events.values.stdlib_json import read_strings
 
         return read_strings
+    import msgspec
+
     return msgspec.json.Decoder(list[str]).decode
 
 
 @cache
 def fast_writer() -> Callable[[object], bytes]:
     """Return the writer that `write_json` tries first."""
-    try:
-        import msgspec
-    except ImportError:
+    if not _has_msgspec():
         from assistant_events.values.stdlib_json import write_plain
 
         return write_plain
+    import msgspec
+
     # `items_of` takes a third longer, because C code calls a Python function with a tuple of arguments.
     return msgspec.json.Encoder(enc_hook=attrgetter("_json")).encode
+
+
+def _has_msgspec() -> bool:
+    """Whether msgspec is installed in a version (0.21 or newer) whose errors are of `ValueError`."""
+    try:
+        import msgspec
+    except ImportError:
+        return False
+    return issubclass(msgspec.DecodeError, ValueError)
 
 
 def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:
