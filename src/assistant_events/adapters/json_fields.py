@@ -104,6 +104,17 @@ def without(fields: Fields, own: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key not in own}
 
 
+def pruned(value: Any, key: str) -> Any:
+    """Return *value* without the field *key*, and without the objects in it that have one, at every depth."""
+    if is_object(value):
+        return {name: pruned(each, key) for name, each in value.items() if name != key and not _has(each, key)}
+    return [pruned(each, key) for each in value if not _has(each, key)] if is_array(value) else value
+
+
+def _has(value: object, key: str) -> bool:
+    return is_object(value) and key in value
+
+
 def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     """Return the fields that have a value, but for those that are in one of *own*."""
     hidden = own[0] if len(own) == 1 else _NO_KEYS.union(*own)

@@ -13,7 +13,7 @@ from assistant_events.testing import Call, error
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent, MediaContent, TextContent, thaw
 
-from .notation import DIALECT, MODEL, REQUEST, B, D, G, H, J, R, T, X, answer, encoded, message, text, tool
+from .notation import DIALECT, MODEL, REQUEST, B, C, D, G, H, J, R, T, X, answer, encoded, message, text, tool
 from .samples import FACTS, NOVA, RAN, SAMPLES, result
 
 USER = UserMessage(id="u1", content="Hi")
@@ -361,6 +361,33 @@ def test_a_block_that_boto3_does_not_know():
     unknown = B(0, SDK_UNKNOWN_MEMBER={"name": "hologram"})
 
     assert ([{"text": "Hm."}], [(0, "unplaced")]) == sent(answer(unknown, X(0), *text(1, "Hm.")))
+
+
+UNKNOWN = {"SDK_UNKNOWN_MEMBER": {"name": "of_tomorrow"}}
+BOTO3_IN_BLOCKS = {
+    "place of a citation": (
+        (T(0, "Matz."), C(0, title="Ruby", location=UNKNOWN), X(0)),
+        {"citationsContent": {"content": [{"text": "Matz."}], "citations": [{"title": "Ruby"}]}},
+    ),
+    "fact of a thought": (
+        (H(0, "Hm."), D(0, reasoningContent=UNKNOWN), G(0, "EpwC"), X(0), *text(1, "So.")),
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "EpwC"}}},
+    ),
+    "content of a result": (
+        (*tool(0, **NOVA), *result(1, RAN, UNKNOWN), *text(2, "So.")),
+        {"toolResult": {"toolUseId": "tooluse_n", "content": [RAN], "type": "nova_code_interpreter_result"}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "block"), BOTO3_IN_BLOCKS.values(), ids=BOTO3_IN_BLOCKS)
+def test_a_part_of_a_block_that_boto3_does_not_know(body, block):
+    """
+    The block is sent without what has a name alone.
+    """
+    content, _ = sent(answer(*body))
+
+    assert block in content
 
 
 def test_a_call_of_the_provider_that_nothing_answers():

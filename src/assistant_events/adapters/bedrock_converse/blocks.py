@@ -21,7 +21,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.claude import in_converse
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
-from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, said, string, without
+from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, pruned, said, string, without
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.values import Content, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
@@ -32,7 +32,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     # Any: the kind determines the class of the parts.
     state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
     state = in_converse(state) if kind == "reasoning" else state
-    more = without(state, words.RESERVED)
+    more: Item = pruned(without(state, words.RESERVED), words.UNKNOWN_MEMBER)
     first = parts[0]
     match kind:
         case "text":
