@@ -363,6 +363,20 @@ def test_objects_of_an_sdk():
     assert {"mode": "json", "by_alias": True, "exclude_none": True} == asked[0]
 
 
+@pytest.mark.parametrize("field", ["step", "delta"])
+def test_objects_of_an_sdk_in_a_mapping(field):
+    """
+    Where `dict(event)` has left the objects inside, these are dumped.
+    """
+    wire = (C(), S(0, mo("a")), D(0, text("b")), X(0), K())
+    made = decoder()
+    found = []
+    for each in wire:
+        found += made.feed_event({key: Dumped(**value) if key == field else value for key, value in each.items()})
+
+    assert events(stream(*wire)) == found
+
+
 def test_what_an_sdk_does_not_know():
     """
     An SDK may wrap what is new to it; it is taken out again.
@@ -538,13 +552,25 @@ def test_a_wrong_type_counts_as_missing(read):
         assert READERS[read].get(key, missing) == read(EVERYTHING, key)
 
 
+class Dumped(SimpleNamespace):
+    def model_dump(self, *, mode, by_alias, **how):
+        assert ("json", True, {"exclude_unset": True}) == (mode, by_alias, how)
+        return vars(self)
+
+
+DUMPED = Dumped(c=None, d=b"\xff")
 PLAIN = {
     "scalars": ({"a": 1, "b": "x", "c": None, "d": True, "e": 0.5}, {"a": 1, "b": "x", "c": None, "d": True, "e": 0.5}),
     "tuples": ({"a": (1, (2,))}, {"a": [1, [2]]}),
-    "bytes": ({"a": b"\xff"}, {"a": "/w=="}),
+    "bytes": ({"a": b"\xff", "b": b""}, {"a": "/w==", "b": ""}),
     "times": ({"a": datetime(2026, 11, 28, 10, tzinfo=UTC)}, {"a": "2026-11-28T10:00:00Z"}),
     "no numbers": ({"a": float("nan"), "b": [float("inf")]}, {"b": [None]}),
     "objects": ({"a": object(), "b": {1: 2, "c": 3}}, {"b": {"c": 3}}),
+    "objects of an SDK": (
+        {"a": DUMPED, "b": [DUMPED]},
+        {"a": {"c": None, "d": "/w=="}, "b": [{"c": None, "d": "/w=="}]},
+    ),
+    "classes of an SDK": ({"a": type(DUMPED), "b": SimpleNamespace(model_dump=lambda **_: object())}, {}),
     "pairs": ({"a": "\ud83d\ude80", "b": "\ud83d"}, {"a": "🚀", "b": "\ud83d"}),
 }
 

@@ -41,9 +41,9 @@ def plain_json(value: object, depth: int = 0) -> Any:
     """
     Return a plain copy of what a caller parsed or dumped: `dict`, `list` and scalars, as a JSON reader gives them.
 
-    What is not JSON (objects, NaN, keys that are not strings, what nests too deeply) is left out of objects and is
-    `None` in arrays; bytes become base64, and times ISO 8601, as the SDKs write them. Where an SDK has wrapped what it
-    does not know, the raw JSON inside is taken.
+    What is not JSON (NaN, keys that are not strings, what nests too deeply, other objects) is left out of objects and
+    is `None` in arrays; bytes become base64, and times ISO 8601, as the SDKs write them. Objects of an SDK are dumped
+    with the fields that were set; where it has wrapped what it does not know, the raw JSON inside is taken.
     """
     if isinstance(value, str):
         return joined_pairs(str.__str__(value))
@@ -62,7 +62,8 @@ def plain_json(value: object, depth: int = 0) -> Any:
         return int(value)
     if isinstance(value, float) and isfinite(value):
         return float(value)
-    return _text_of(value)
+    text = _text_of(value)
+    return plain_json(_dumped(value), depth) if text is None else text
 
 
 def _text_of(value: object) -> str | None:
@@ -70,6 +71,13 @@ def _text_of(value: object) -> str | None:
     if isinstance(value, (bytes, bytearray)):
         return b64encode(value).decode()
     return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else None
+
+
+def _dumped(value: object) -> Fields | None:
+    """Return the fields of an object of an SDK; `None` for anything else."""
+    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
+    fields = dump(mode="json", by_alias=True, exclude_unset=True) if callable(dump) else None
+    return fields if isinstance(fields, Mapping) else None
 
 
 def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
