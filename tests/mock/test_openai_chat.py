@@ -137,6 +137,16 @@ def test_calls_in_one_piece(model):
     assert "tool_calls" == chunks[-1]["choices"][0]["finish_reason"]
 
 
+@pytest.mark.parametrize(("model", "more"), [("mistral-large-latest", [{"index": 0}, {"index": 1}]), (MODEL, [{}, {}])])
+def test_calls_of_a_document(model, more):
+    """
+    Mistral writes the place of each call in a document, too: the plugin of LLM joined two calls without places.
+    """
+    document = posted(anything({"message": {"tool_calls": [CALL, OTHER]}}), {**body(), "model": model}).document
+
+    assert [{**CALL, **more[0]}, {**OTHER, **more[1]}] == document["choices"][0]["message"]["tool_calls"]
+
+
 @pytest.mark.parametrize("more", [{}, {"stream_options": {"include_usage": True}}])
 def test_the_usage_of_mistral(more):
     """
@@ -468,6 +478,12 @@ ACCEPTED = {
     ),
     "unknown keys": body(speed="fast"),
     "no tools, as Strands Agents sends them": body(tools=[], stream=True),
+    "calls without types, as LangChain sends them to Mistral": body(
+        USER, calling({"id": "call_1", "function": CALL["function"]}), RESULT, model="magistral-medium-latest"
+    ),
+    "no calls, as Pydantic AI sends them to Mistral": body(
+        USER, {"role": "assistant", "content": "Hi", "tool_calls": []}, USER, model="mistral-large-latest"
+    ),
     "a PDF of Mistral": body({"role": "user", "content": [{"type": "document_url", "document_url": "https://a.b/c"}]}),
 }  # fmt: skip
 

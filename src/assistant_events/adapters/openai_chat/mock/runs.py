@@ -152,6 +152,14 @@ class Run(runs.Run[Prepared]):
         wants = flag(mapping(body, "stream_options"), "include_usage") or flag(mapping(body, "usage"), "include")
         return frames if wants or "provider" in cast("Answer", self.prepared.answer).more else frames[:-1]
 
+    def whole(self) -> dict[str, Any]:
+        """Return the completion. At Mistral calls have their places; LLM joins those of one place."""
+        completion = super().whole()
+        if MISTRAL.search(completion["model"]):
+            for at, call in enumerate(completion["choices"][0]["message"].get(_CALLS) or ()):
+                call["index"] = at
+        return completion
+
     def own_values(self) -> dict[str, Any]:
         """Return model, time, usage, and ids of calls."""
         answer = cast("Answer", self.answer)

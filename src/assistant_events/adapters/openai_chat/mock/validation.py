@@ -11,6 +11,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
+from assistant_events.adapters.model_names import MISTRAL
 from assistant_events.adapters.openai_chat.mock.request_facts import function_name
 from assistant_events.errors import JsonError
 from assistant_events.mock.openai_api import check_length, check_name
@@ -46,6 +47,8 @@ def check_create(body: Body) -> None:
     _check_fields(body)
     _check_tools(body)
     messages = _messages(body)
+    if MISTRAL.search(string(body, "model") or ""):
+        messages = [_with_types(message) for message in messages]
     for place, message in enumerate(messages):
         _check_message(f"messages[{place}]", message)
     _check_results(messages)
@@ -113,6 +116,14 @@ def _messages(body: Body) -> list[Fields]:
         if not is_object(message):
             raise _wrong_type(f"messages[{place}]", "an object", message)
     return mappings(body, "messages")
+
+
+def _with_types(message: Fields) -> Fields:
+    """Return a message to Mistral with the types of its calls, which it need not have; an empty list is none."""
+    if not is_array(message.get("tool_calls")):
+        return message
+    calls = [{"type": "function", **call} if is_object(call) else call for call in message["tool_calls"]]
+    return {**message, "tool_calls": calls or None}
 
 
 def _check_message(where: str, message: Fields) -> None:
