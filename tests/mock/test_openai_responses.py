@@ -672,6 +672,7 @@ CHANGES = {
     "another summary": (lambda items: [{**items[0], "summary": []}, *items[1:]], None),
     "without ids": (lambda items: [{k: v for k, v in item.items() if k != "id"} for item in items], None),
     "the message as a text": (lambda items: [items[0], {"role": "assistant", "content": "Hi"}], None),
+    "the message with an id that is made up": (lambda items: [items[0], {**items[1], "id": "msg_own"}], None),
     "all left out": (lambda items: [], None),
     "other content": (lambda items: [{**items[0], "encrypted_content": "eHk="}, *items[1:]], "could not be verified"),
     "twice": (lambda items: [*items, *items], "Duplicate item found with id"),

@@ -111,14 +111,21 @@ class ItemLedger:
         """
         Return whether an item is one of those that a reasoning led to.
 
-        The AI SDK leaves its id out, the Agent Framework makes one up for a call, and Agno leaves items before it out.
+        The AI SDK leaves its id out, the Agent Framework makes one up for a call, the command of Copilot for a message
+        that is not stored, and Agno leaves items before it out.
         """
         ident, call_id = string(item, "id") or "", string(item, "call_id")
         own = self._copies.get(ident, ident)
         return any(
-            own == other or (_kind(item) == kind and (not ident or (call_id and call_id == self.call_id_of(other))))
+            own == other or (_kind(item) == kind and (not ident or self._may_be(ident, call_id, other)))
             for other, kind in following
         )
+
+    def _may_be(self, ident: str, call_id: str | None, other: str) -> bool:
+        """Return whether an item with an id that is made up may be another one: the same call, or not stored."""
+        if call_id:
+            return call_id == self.call_id_of(other)
+        return ident not in self._items and other not in self._stored
 
     def check(self, items: list[Fields]) -> None:
         """
