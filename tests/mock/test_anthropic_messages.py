@@ -395,6 +395,25 @@ def test_what_is_accepted(request_):
     assert 200 == anything(request_).status
 
 
+INTERLEAVED = "interleaved-thinking-2025-05-14"
+BUDGETS = {
+    "in a header": ({"anthropic-beta": f"files-api-2025-04-14,{INTERLEAVED}"}, {"tools": TOOLS}, 200),
+    "in the body, as at Bedrock": ({}, {"tools": TOOLS, "anthropic_beta": [INTERLEAVED]}, 200),
+    "without tools": ({"anthropic-beta": INTERLEAVED}, {}, 400),
+    "another beta": ({"anthropic-beta": "files-api-2025-04-14"}, {"tools": TOOLS}, 400),
+}
+
+
+@pytest.mark.parametrize(("headers", "more", "status"), BUDGETS.values(), ids=BUDGETS)
+def test_a_budget_of_several_thoughts(headers, more, status):
+    """
+    With thoughts between calls the budget may be larger than one answer, as Qwen Code sends it.
+    """
+    request = body(thinking={**THINKING, "budget_tokens": 32000}, **more)
+
+    assert status == posted({"Hello": "Hi"}, request, headers).status
+
+
 def anything(request_):
     return posted({"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}, request_)
 

@@ -142,7 +142,8 @@ class MessagesService(MockService[Run]):
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
         version = call.request.headers.get("anthropic-version") or string(body, "anthropic_version")
-        check_create(version, body, self.ledger if self.signs else None)
+        betas = [*call.request.headers.getlist("anthropic-beta"), *map(str, array(body, "anthropic_beta"))]
+        check_create(version, body, self.ledger if self.signs else None, ",".join(betas))
 
     def answer_to(self, body: Body, answer: fixtures.Answer) -> fixtures.Answer:
         """

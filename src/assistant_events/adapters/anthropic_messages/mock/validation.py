@@ -26,6 +26,7 @@ Blocks: TypeAlias = list[Fields]
 _ROLES: Final = ("user", "assistant", "system")
 _ID: Final = re.compile(r"^[a-zA-Z0-9_-]+$")
 _NAME: Final = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
+_INTERLEAVED: Final = "interleaved-thinking-"
 _LEAST_BUDGET: Final = 1024
 
 _ENDS_WITH_THOUGHT: Final = "The final block in an assistant message cannot be `thinking`."
@@ -53,7 +54,7 @@ _NO_THINKING: Final = (
 )
 
 
-def check_create(version: str | None, body: Body, ledger: SignatureLedger | None) -> None:
+def check_create(version: str | None, body: Body, ledger: SignatureLedger | None, betas: str = "") -> None:
     """
     Check a request as the service does; its *version* of the API is in a header, at Bedrock and Vertex in the body.
 
@@ -64,7 +65,7 @@ def check_create(version: str | None, body: Body, ledger: SignatureLedger | None
         raise rejected("anthropic-version: header is required")
     _check_fields(body)
     _check_tools(body)
-    _check_thinking(body)
+    _check_thinking(betas, body)
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
     _check_calls(messages)
     _check_references(body, messages)
@@ -121,14 +122,15 @@ def _check_tools(body: Body) -> None:
         raise rejected("tool_choice: may only be specified while providing `tools`.")
 
 
-def _check_thinking(body: Body) -> None:
+def _check_thinking(betas: str, body: Body) -> None:
     thinking = mapping(body, "thinking")
     if thinking.get("type") != "enabled":
         return
     budget = thinking.get("budget_tokens")
     if not isinstance(budget, int) or budget < _LEAST_BUDGET:
         raise rejected(f"thinking.enabled.budget_tokens: Input should be greater than or equal to {_LEAST_BUDGET}")
-    if budget >= body["max_tokens"]:
+    # With thoughts between calls it is the budget of all of them (documentation of extended thinking).
+    if budget >= body["max_tokens"] and not (_INTERLEAVED in betas and body.get("tools")):
         raise rejected("`max_tokens` must be greater than `thinking.budget_tokens`.")
     if string(mapping(body, "tool_choice"), "type") in ("any", "tool"):
         raise rejected("Thinking may not be enabled when tool_choice forces tool use.")
