@@ -730,6 +730,16 @@ def test_facts_of_a_request():
     assert ("And?", ("tooluse_1",), None, 2) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
 
 
+def test_a_point_of_the_cache_behind_results():
+    """
+    It is not a prompt: a fixture of the result was not found, and the agents of LangChain called their tools for ever.
+    """
+    point = {"cachePoint": {"type": "default"}}
+    facts = read_request(body("Hello", model(CALL, point), user(RESULT, point)))
+
+    assert (True, 1, "sunny") == (facts.has_result, facts.turn, facts.result_text)
+
+
 def test_fixtures_of_aimock():
     """
     The reasoning is first, then the text and the calls; words for the end are translated. Ids are not read.

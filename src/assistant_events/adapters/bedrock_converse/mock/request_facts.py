@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assistant_events.adapters.json_fields import array, mapping, mappings, string
+from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.mock.matching import Item, RequestFacts, prompt_of, text_of
 
 _PATH: Final = re.compile(r"/model/(?P<model>.+)/converse(?P<stream>-stream)?$")
@@ -22,7 +22,7 @@ def read_request(body: Mapping[str, Any]) -> RequestFacts:
     """
     Return the facts of a request. Nothing in it raises. The model of its path is `modelId` in *body*.
 
-    In a message of the user the results precede the text, as aimock reads it.
+    In a message of the user the results precede the text, as aimock reads it; a point of the cache is not a prompt.
     """
     tools = mappings(mapping(body, "toolConfig"), "tools")
     return RequestFacts(
@@ -38,9 +38,10 @@ def _items(body: Mapping[str, Any]) -> Iterator[Item]:
         if message.get("role") == "assistant":
             yield Item("model")
         elif message.get("role") == "user":
-            results = [mapping(block, "toolResult") for block in mappings(message, "content") if "toolResult" in block]
+            blocks = [block for block in mappings(message, "content") if "cachePoint" not in block]
+            results = [mapping(block, "toolResult") for block in blocks if "toolResult" in block]
             for result in results:
                 yield Item("result", text_of(result.get("content")), (string(result, "toolUseId") or "",))
             prompt = prompt_of(message.get("content"))
-            if prompt.text is not None or len(results) < len(array(message, "content")):
+            if prompt.text is not None or len(results) < len(blocks):
                 yield prompt
