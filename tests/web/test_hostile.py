@@ -124,7 +124,7 @@ def test_an_id_that_another_takes_while_it_is_read(rest):
         store = Store()
         async with chat(HELLO, store=store) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
-            await until(lambda: store.seq("s1") == 5)
+            await until(lambda: store.seq("s1") == 5 and not app.turns._tasks)
 
             def append(session_id, events, **more):
                 found = store.inner.append(session_id, events, **more)
@@ -151,7 +151,7 @@ def test_an_id_that_another_takes_while_it_is_deleted():
         store = Store()
         async with chat(HELLO, store=store) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
-            await until(lambda: store.seq("s1") == 5)
+            await until(lambda: store.seq("s1") == 5 and not app.turns._tasks)
 
             async def turn(_session):
                 begun_anew(store.inner)
