@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from assistant_events import Event, Usage
-from assistant_events.adapters.gemini_interactions.mock import Answer, Match, fixtures_of, load_fixtures, read_request
+from assistant_events.adapters.gemini_interactions.mock import Answer, Match, load_fixtures, mock, read_request
 from assistant_events.converters import unstructure
 from assistant_events.errors import FixtureError
 from assistant_events.mock import Contains, Fixture, Fixtures, HttpError, StreamError, Timing, fixture_document
+from assistant_events.mock.fixture_files import fixtures_of
 from assistant_events.testing import Call, answer, error, prompt, run
 
 HI = {"type": "model_output", "content": [{"type": "text", "text": "Hi"}]}
@@ -807,7 +808,7 @@ def test_pairs(given, expected):
     """
     A mapping has texts and their answers.
     """
-    assert Fixtures([expected]) == fixtures_of(given)
+    assert Fixtures([expected]) == fixtures_of(mock.form, given)
 
 
 def test_other_sources(tmp_path):
@@ -818,13 +819,13 @@ def test_other_sources(tmp_path):
     path.write_text(json.dumps(document(entry(text="Hi"))))
     from_file = Fixtures([Fixture(answers=(Answer(steps=[HI]),))])
 
-    assert Fixtures([FIXTURE]) == fixtures_of(Fixtures([FIXTURE]))
-    assert Fixtures([FIXTURE]) == fixtures_of(FIXTURE)
-    assert Fixtures([FIXTURE, FIXTURE]) == fixtures_of([FIXTURE, FIXTURE])
-    assert Fixtures() == fixtures_of({})
-    assert from_file == fixtures_of(document(entry(text="Hi")))
-    assert from_file == fixtures_of(path)
-    assert from_file == fixtures_of(str(path))
+    assert Fixtures([FIXTURE]) == fixtures_of(mock.form, Fixtures([FIXTURE]))
+    assert Fixtures([FIXTURE]) == fixtures_of(mock.form, FIXTURE)
+    assert Fixtures([FIXTURE, FIXTURE]) == fixtures_of(mock.form, [FIXTURE, FIXTURE])
+    assert Fixtures() == fixtures_of(mock.form, {})
+    assert from_file == fixtures_of(mock.form, document(entry(text="Hi")))
+    assert from_file == fixtures_of(mock.form, path)
+    assert from_file == fixtures_of(mock.form, str(path))
 
 
 WRONG_PAIRS = {
@@ -843,7 +844,7 @@ def test_wrong_pairs(given, expected):
     What makes no sense is named by the text that it was to answer.
     """
     with pytest.raises(FixtureError) as caught:
-        fixtures_of(given)
+        fixtures_of(mock.form, given)
 
     assert expected == str(caught.value)
 
@@ -861,7 +862,7 @@ def test_no_fixture(given, expected):
     A value of another type is rejected at once.
     """
     with pytest.raises(TypeError) as caught:
-        fixtures_of(given)
+        fixtures_of(mock.form, given)
 
     assert expected == str(caught.value)
 

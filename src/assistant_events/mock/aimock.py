@@ -19,7 +19,8 @@ from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.errors import JsonError
 from assistant_events.mock import answers
 from assistant_events.mock.answers import CallName, Item, is_word
-from assistant_events.mock.fixture_files import AnswerEntry, FixtureFormat, ReadFixtures
+from assistant_events.mock.documents import PreparedAnswer
+from assistant_events.mock.fixture_files import FixtureFormat, ReadFixtures
 from assistant_events.mock.fixtures import Answer, Fixture, HttpError, Timing
 from assistant_events.mock.json_reader import (
     READ_ERRORS,
@@ -58,17 +59,18 @@ class AimockApi:
     name: str
     """In messages."""
 
-    match: type[Match]
-    answers: type[Answer]
+    match: type[Match] = Match
+    entry: type[answers.AnswerEntry]
     answer: Callable[[AimockResponse], Answer]
     """Returns the answer. May raise `FieldError`, with paths from the entry."""
 
-    is_delta: Callable[[Answer], list[bool]]
-    """Returns for each event of an answer whether it is a delta."""
+    prepared: type[PreparedAnswer]
+    delta: str
+    """The end of the names of deltas."""
 
-    def fixture_format(self, entry: type[AnswerEntry]) -> FixtureFormat:
-        """Return the form of the fixture files of this API, with answers of the class *entry*, and of aimock's."""
-        return FixtureFormat(match=self.match, entry=entry, read_other=partial(read_aimock, self))
+    def form(self) -> FixtureFormat:
+        """Return the form of the fixture files of this API, and of aimock's."""
+        return FixtureFormat(match=self.match, entry=self.entry, read_other=partial(read_aimock, self))
 
 
 def _refuse(reason: str) -> Callable[[Any], None]:
@@ -297,12 +299,13 @@ class _Entry:
 
     def answer(self, api: AimockApi) -> Answer:
         error = self.response.http_error()
-        answer = api.answer(self.response) if error is None else api.answers(http_error=error)
+        answer = api.answer(self.response) if error is None else api.entry.ANSWER(http_error=error)
         faults = () if self.disconnectAfterMs is None else (f"drop@{self.disconnectAfterMs / 1000:g}s",)
         answer = attrs.evolve(answer, timing=self._timing(), faults=faults)
         if self.truncateAfterChunks is None:
             return answer
-        deltas = [number for number, is_delta in enumerate(api.is_delta(answer), 1) if is_delta]
+        frames = api.prepared(answer, signs=False).frames
+        deltas = [number for number, frame in enumerate(frames, 1) if frame.name.endswith(api.delta)]
         # An answer with fewer deltas is whole.
         return attrs.evolve(answer, cut_after=dict(enumerate(deltas, 1)).get(self.truncateAfterChunks))
 

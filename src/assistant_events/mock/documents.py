@@ -101,11 +101,6 @@ class PreparedAnswer:
         return mark(name)
 
 
-def find_deltas(prepared: type[PreparedAnswer], name: str) -> Callable[[Answer], list[bool]]:
-    """Return what finds the deltas of an answer, which have this end of a name: for each event whether it is one."""
-    return lambda answer: [frame.name.endswith(name) for frame in prepared(answer, signs=False).frames]
-
-
 def changed_frame(
     write: Callable[[Any], WireFrame], change: Callable[[dict[str, Any]], object], framing: type[Framing] = Sse
 ) -> Callable[[bytes], bytes]:

@@ -10,8 +10,6 @@ from assistant_events.adapters.anthropic_messages.mock.answers import Answer, An
 from assistant_events.adapters.anthropic_messages.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item, read_texts
-from assistant_events.mock.documents import find_deltas
-from assistant_events.mock.matching import Match
 
 _STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
 """Other words are sent as they are."""
@@ -43,8 +41,6 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-AIMOCK: Final = AimockApi(
-    name="Messages", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "content_block_delta")
-)
-
-FORM: Final = AIMOCK.fixture_format(AnswerEntry)
+FORM: Final = AimockApi(
+    name="Messages", entry=AnswerEntry, answer=_answer, prepared=Prepared, delta="content_block_delta"
+).form()

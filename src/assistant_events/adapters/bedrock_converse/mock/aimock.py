@@ -8,8 +8,6 @@ from assistant_events.adapters.bedrock_converse.mock.answers import Answer, Answ
 from assistant_events.adapters.bedrock_converse.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
-from assistant_events.mock.documents import find_deltas
-from assistant_events.mock.matching import Match
 
 _STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
 """Other words are sent as they are."""
@@ -30,8 +28,6 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-AIMOCK: Final = AimockApi(
-    name="Converse", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "contentBlockDelta")
-)
-
-FORM: Final = AIMOCK.fixture_format(AnswerEntry)
+FORM: Final = AimockApi(
+    name="Converse", entry=AnswerEntry, answer=_answer, prepared=Prepared, delta="contentBlockDelta"
+).form()

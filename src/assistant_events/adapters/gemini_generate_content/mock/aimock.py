@@ -8,8 +8,6 @@ from assistant_events.adapters.gemini_generate_content.mock.answers import Answe
 from assistant_events.adapters.gemini_generate_content.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
-from assistant_events.mock.documents import find_deltas
-from assistant_events.mock.matching import Match
 
 _REASONS: Final = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
 """For calls aimock sends `FUNCTION_CALL`, which the service does not have: clients run no tools then."""
@@ -29,8 +27,6 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-AIMOCK: Final = AimockApi(
-    name="generateContent", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "part")
-)
-
-FORM: Final = AIMOCK.fixture_format(AnswerEntry)
+FORM: Final = AimockApi(
+    name="generateContent", entry=AnswerEntry, answer=_answer, prepared=Prepared, delta="part"
+).form()

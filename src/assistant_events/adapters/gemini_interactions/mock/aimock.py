@@ -8,7 +8,6 @@ from assistant_events.adapters.gemini_interactions.mock.answers import Answer, A
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.mock.aimock import AimockApi, AimockResponse, word_of
-from assistant_events.mock.documents import find_deltas
 
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
 
@@ -31,6 +30,6 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-AIMOCK: Final = AimockApi(
-    name="Interactions", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "step.delta")
-)
+FORM: Final = AimockApi(
+    name="Interactions", match=Match, entry=AnswerEntry, answer=_answer, prepared=Prepared, delta="step.delta"
+).form()

@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from assistant_events.adapters.gemini_interactions.mock.aimock import FORM
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.errors import error_response
-from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared, joined
 from assistant_events.adapters.gemini_interactions.mock.request_facts import read_request
 from assistant_events.adapters.gemini_interactions.mock.runs import FAULT_FRAMES, EventIds, Run, version_1_actions

@@ -10,9 +10,9 @@ import attrs
 from typing_extensions import override
 
 from assistant_events.adapters.gemini_interactions import dialect, emit_resource
+from assistant_events.adapters.gemini_interactions.mock.aimock import FORM
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.errors import error_response
-from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
 from assistant_events.adapters.gemini_interactions.mock.runs import FAULT_FRAMES

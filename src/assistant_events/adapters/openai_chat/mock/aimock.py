@@ -10,8 +10,6 @@ from assistant_events.adapters.openai_chat.mock.answers import Answer, AnswerEnt
 from assistant_events.adapters.openai_chat.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item
-from assistant_events.mock.documents import find_deltas
-from assistant_events.mock.matching import Match
 
 
 @attrs.frozen(kw_only=True)
@@ -38,8 +36,6 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-AIMOCK: Final = AimockApi(
-    name="Chat Completions", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, "delta")
-)
-
-FORM: Final = AIMOCK.fixture_format(AnswerEntry)
+FORM: Final = AimockApi(
+    name="Chat Completions", entry=AnswerEntry, answer=_answer, prepared=Prepared, delta="delta"
+).form()

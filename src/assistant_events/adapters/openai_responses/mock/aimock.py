@@ -15,7 +15,6 @@ from assistant_events.adapters.openai_responses.mock.request_facts import Match
 from assistant_events.adapters.openai_responses.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
 from assistant_events.mock.answers import Item, read_texts
-from assistant_events.mock.documents import find_deltas
 
 _STATUSES: Final = {"stop": "completed", "tool_calls": "completed", "length": "incomplete", "content_filter": "failed"}
 """Other words are sent as they are."""
@@ -46,8 +45,6 @@ def _answer(response: AimockResponse) -> Answer:
     )
 
 
-AIMOCK: Final = AimockApi(
-    name="Responses", match=Match, answers=Answer, answer=_answer, is_delta=find_deltas(Prepared, ".delta")
-)
-
-FORM: Final = AIMOCK.fixture_format(AnswerEntry)
+FORM: Final = AimockApi(
+    name="Responses", match=Match, entry=AnswerEntry, answer=_answer, prepared=Prepared, delta=".delta"
+).form()
