@@ -19,9 +19,6 @@ class LocalProtocolError(AssistantEventsError):
         super().__init__(reason)
         self.reason = reason
 
-    def __str__(self) -> str:
-        return self.reason
-
 
 class RemoteProtocolError(AssistantEventsError):
     """
@@ -46,9 +43,6 @@ class JsonError(AssistantEventsError, ValueError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 class StructureError(AssistantEventsError, ValueError):
@@ -125,19 +119,16 @@ class FixtureError(AssistantEventsError, ValueError):
 class StoreError(AssistantEventsError):
     """A store could not do what was asked."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, *arguments: object) -> None:
+        super().__init__(*arguments or (reason,))  # those of a subclass, which pickle calls with them
         self.reason = reason
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 class ConflictError(StoreError):
     """Another writer appended first: the log does not end where the writer expected it."""
 
     def __init__(self, session_id: str, expected_seq: int, actual_seq: int) -> None:
-        super().__init__("conflict")
+        super().__init__("conflict", session_id, expected_seq, actual_seq)
         self.session_id = session_id
         self.expected_seq = expected_seq
         self.actual_seq = actual_seq
@@ -148,15 +139,12 @@ class ConflictError(StoreError):
             "read the new records and try again"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.session_id, self.expected_seq, self.actual_seq))
-
 
 class PrunedError(StoreError):
     """The requested records have been pruned; only a snapshot covers them."""
 
     def __init__(self, session_id: str, after: int, pruned_to: int) -> None:
-        super().__init__("pruned")
+        super().__init__("pruned", session_id, after, pruned_to)
         self.session_id = session_id
         self.after = after
         self.pruned_to = pruned_to
@@ -167,15 +155,12 @@ class PrunedError(StoreError):
             f"cannot read after {self.after}; start from the snapshot"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.session_id, self.after, self.pruned_to))
-
 
 class ClaimedError(StoreError):
     """Another living worker holds the claim of the session."""
 
     def __init__(self, session_id: str, worker: str) -> None:
-        super().__init__("claimed")
+        super().__init__("claimed", session_id, worker)
         self.session_id = session_id
         self.worker = worker
 
@@ -185,15 +170,12 @@ class ClaimedError(StoreError):
             "it can be claimed once it is released, or its worker dead"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.session_id, self.worker))
-
 
 class OwnerError(StoreError):
     """The session was created with another owner, or without one. The owner never changes."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__("another owner")
+        super().__init__("another owner", session_id)
         self.session_id = session_id
 
     def __str__(self) -> str:
@@ -201,15 +183,12 @@ class OwnerError(StoreError):
             f"session {self.session_id!r}: it was created with another owner, or without one; the owner never changes"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.session_id,))
-
 
 class FencedError(StoreError):
     """The writer does not hold the claim of the session any more: its token is refused, now and later."""
 
     def __init__(self, session_id: str, token: int) -> None:
-        super().__init__("fenced")
+        super().__init__("fenced", session_id, token)
         self.session_id = session_id
         self.token = token
 
@@ -218,6 +197,3 @@ class FencedError(StoreError):
             f"session {self.session_id!r}: token {self.token} is not that of the current claim; "
             "the claim was released, or another worker has taken the session over"
         )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.session_id, self.token))
