@@ -25,24 +25,15 @@ def close_message(
         return []
     if isinstance(message, msg.CompactionMessage):
         return [ev.CompactionFailed(message_id=message.id, error=error)]
-    ends = [end for part in message.parts if (end := _incomplete_end(message.id, part)) is not None]
+    ends = [_events_of(message.id, part)[-1] for part in message.parts if _is_streaming(part)]
     failures = [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
     run = _gone(message.run) if abandon_run else None
     return [*ends, *failures, ev.StepFailed(message_id=message.id, error=error, run=run)]
 
 
-def _incomplete_end(message_id: str, part: msg.Part) -> ev.DurableEvent | None:
-    match part:
-        case msg.TextPart() if part.status is msg.PartStatus.STREAMING:
-            return ev.TextEnded(message_id=message_id, text=part.text, complete=False)
-        case msg.ReasoningPart() if part.status is msg.PartStatus.STREAMING:
-            return ev.ReasoningEnded(message_id=message_id, text=part.text, complete=False)
-        case msg.MediaPart() if part.status is msg.PartStatus.STREAMING:
-            return ev.MediaEnded(message_id=message_id, media_type=part.media_type, data=part.data, complete=False)
-        case msg.ToolPart() if part.input_status is msg.PartStatus.STREAMING:
-            return ev.ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
-        case _:
-            return None
+def _is_streaming(part: msg.Part) -> bool:
+    status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
+    return status is msg.PartStatus.STREAMING
 
 
 def fail_again(message: msg.AssistantMessage, error: ErrorInfo, reason: str) -> list[ev.DurableEvent]:
@@ -70,7 +61,7 @@ def _gone(run: RemoteRun | None) -> RemoteRun | None:
 
 
 def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:
-    """Return the durable events of an ended part."""
+    """Return the durable events of a part; one that streams is cut."""
     match part:
         case msg.TextPart():
             return [
