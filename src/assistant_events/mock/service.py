@@ -157,9 +157,10 @@ class MockService(ABC, Generic[_RunT]):
         self._first = fixtures
         self._active: WeakSet[_RunT] = WeakSet()
         self._epoch = 0
-        self._begin()
+        self.begin()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Begin without runs, requests and counts, and with the first fixtures alone."""
         settings = self.settings
         self.log = RequestLog(settings.max_requests, settings.max_kept_bytes)
         self.runs: RunStore[_RunT] = RunStore(settings.max_runs, settings.max_kept_bytes)
@@ -186,7 +187,7 @@ class MockService(ABC, Generic[_RunT]):
     def reset(self) -> None:
         """Forget all runs, requests and added fixtures, reset the counts, and end all streams."""
         self.close()
-        self._begin()
+        self.begin()
 
     # -- implemented by a dialect
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from secrets import token_bytes, token_hex
 from typing import Any, Final, cast, final
 
@@ -36,15 +36,12 @@ from assistant_events.adapters.openai_responses.mock.validation import (
     check_items,
 )
 from assistant_events.mock import app, fixtures
-from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.documents import texts_of, token_count
-from assistant_events.mock.faults import Fault
-from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, error_response, request_id
 from assistant_events.mock.requests import Api, ApiError, json_response, preflight_for
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call, MockService, Settings, Slot
+from assistant_events.mock.service import Call, MockService, Slot
 from assistant_events.mock.signatures import make_signature
 
 _CONVERSATIONS: Final = tuple([f"{prefix}/conversations" for prefix in PREFIXES])
@@ -63,16 +60,11 @@ class ResponsesService(MockService[Run]):
     FORM = FORM
     error_response = staticmethod(error_response)
 
-    def __init__(self, fixtures: Fixtures, settings: Settings, faults: Sequence[Fault], clock: ProviderClock) -> None:
-        self._items = ItemLedger()
-        self._conversations = Conversations(settings.max_runs)
-        super().__init__(fixtures, settings, faults, clock)
-
-    def reset(self) -> None:
-        """Forget all runs, conversations, requests and added fixtures, reset the counts, and end all streams."""
+    def begin(self) -> None:
+        """Begin without items and conversations, too."""
         self._items = ItemLedger()
         self._conversations = Conversations(self.settings.max_runs)
-        super().reset()
+        super().begin()
 
     # -- what the base asks for
 
