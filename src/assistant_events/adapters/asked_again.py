@@ -127,11 +127,7 @@ class AskAgainEncoder(EncoderBase):
         for kept in self.selected(message).messages:
             if not isinstance(kept, msg.AssistantMessage):
                 return False
-            if any(_is_block(part) and self.unsendable(part) is None for part in kept.parts):
+            blocks = [each for each in kept.parts if not isinstance(each, msg.ReasoningPart) and not is_blank(each)]
+            if any(self.unsendable(each) is None for each in blocks):
                 return True
         return None
-
-
-def _is_block(part: msg.Part) -> bool:
-    """Return whether a part has a block with which an answer may end."""
-    return not isinstance(part, msg.ReasoningPart) and not is_blank(part)

@@ -59,14 +59,9 @@ TEXT_RESULTS: Final = frozenset({"huggingface", "llama.cpp", "lmstudio"})
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 
-def data_url(media_type: str, data: bytes) -> str:
-    """Return a URL that holds *data*."""
-    return f"data:{media_type};base64,{b64encode(data).decode()}"
-
-
 def media_url(media: MediaContent | MediaPart) -> str | None:
     """Return the URL of media: their address, or one that holds them; `None` when they have neither."""
-    return media.uri if media.data is None else data_url(media.media_type, media.data)
+    return media.uri if media.data is None else f"data:{media.media_type};base64,{b64encode(media.data).decode()}"
 
 
 def read_data_url(url: str) -> tuple[str, bytes] | None:

@@ -87,7 +87,7 @@ class DocumentWriter:
                     units = fragments[address] = _Units()
                 return units.advance(event)
             case ev.TextEnded() | ev.ReasoningEnded() | ev.ToolInputEnded():
-                self._close(event)
+                self._open.get(event.message_id, {}).pop(_address_of(event), None)
             case (
                 ev.StepRestarted()
                 | ev.StepEnded()
@@ -100,9 +100,6 @@ class DocumentWriter:
             case _:
                 pass
         return None
-
-    def _close(self, event: ev.TextEnded | ev.ReasoningEnded | ev.ToolInputEnded) -> None:
-        self._open.get(event.message_id, {}).pop(_address_of(event), None)
 
     def _adopt(self, transcript: msg.Transcript) -> None:
         for message in transcript.messages:

@@ -90,7 +90,7 @@ def _instances(cls: type[Any], given: Mapping[str, _Any]) -> _Any:
         field.name: given[field.name] if field.name in given else _of_field(cls, field, hints[field.name])
         for field in attrs.fields(cls)
     }
-    repair = _REPAIRS.get(cls, _as_drawn)
+    repair = _REPAIRS.get(cls, dict)
     return st.fixed_dictionaries(drawn).map(lambda values: cls(**repair(values)))
 
 
@@ -117,10 +117,6 @@ def _of(hint: Any, text: SearchStrategy[str] | None = None) -> _Any:
     if issubclass(hint, Enum):
         return st.sampled_from(hint)
     return instances(hint)
-
-
-def _as_drawn(values: dict[str, Any]) -> dict[str, Any]:
-    return values
 
 
 def _ordered_span(values: dict[str, Any]) -> dict[str, Any]:
