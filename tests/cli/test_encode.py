@@ -90,7 +90,7 @@ def test_a_dialect_that_writes_nothing(run, talk, monkeypatch):
     """
     A dialect that only reads is refused.
     """
-    monkeypatch.setattr(commands, "named_dialect", lambda name: Dialect(name=name, decoder=None))
+    monkeypatch.setattr(commands, "load_dialect", lambda name: Dialect(name=name, decoder=None))
     ran = run("encode", "talk", "--dialect", "reader", "--db", talk)
 
     assert (2, "assistant-events: reader writes no requests\n") == (ran.code, ran.err)

@@ -14,8 +14,9 @@ import attrs
 from cyclopts import App, CycloptsError, Parameter, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
 from assistant_events.adapters import EncodeMode
+from assistant_events.adapters.dialect import load_dialect
 from assistant_events.cli import exit_codes, mock, rendering
-from assistant_events.cli.detect_input import Content, ProviderStream, named_dialect, recognise
+from assistant_events.cli.detect_input import Content, ProviderStream, recognise
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.fold_input import events_of, fold_into
 from assistant_events.cli.open_store import DATABASE, check_session, opened
@@ -24,7 +25,7 @@ from assistant_events.cli.run import run_command
 from assistant_events.cli.source import reading
 from assistant_events.cli.terminal_safe import one_line, size_of
 from assistant_events.converters import json_schema, unstructure
-from assistant_events.errors import LocalProtocolError, StoreError
+from assistant_events.errors import StoreError
 from assistant_events.events import Event, Frame, Record
 from assistant_events.messages import AssistantMessage, Awaits, Message, MessageStatus, Transcript, redact
 from assistant_events.reducer import Problem, describe, find_problems, fold, reconcile
@@ -222,7 +223,7 @@ def encode_command(
         db: SQLite file
         json: print request, mode and what is left out as one JSON document
     """
-    encode = named_dialect(dialect).encoder
+    encode = load_dialect(dialect).encoder
     if encode is None:
         raise CommandError(f"{dialect} writes no requests")
     with opened(db) as store:
@@ -234,7 +235,7 @@ def encode_command(
         raise CommandError("the session names no model; name one with --model")
     try:
         request = encode(transcript, {"model": asked}, mode=mode, provider=provider)
-    except (LocalProtocolError, ValueError) as error:
+    except ValueError as error:
         raise CommandError(str(error)) from None
     if json:
         drops = [attrs.asdict(drop) for drop in request.drops]

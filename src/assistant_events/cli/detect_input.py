@@ -145,7 +145,7 @@ def recognise(source: Input, dialect_name: str | None = None, provider: str | No
     Raises:
         CommandError: It is nothing that can be read, or of no dialect that is installed.
     """
-    dialect = None if dialect_name is None else named_dialect(dialect_name)
+    dialect = None if dialect_name is None else load_dialect(dialect_name)
     form = _form_of(source)
     if form not in _DOCUMENTS:
         framing = AwsEventStream() if form is _Form.BINARY else Sse()
@@ -208,14 +208,6 @@ def is_own_event(document: Mapping[str, Any]) -> bool:
     kind, version = document.get("type"), document.get("v")
     known = isinstance(kind, str) and (kind in EVENT_TYPES or isinstance(version, int))
     return known and isinstance(document.get("message_id"), str)
-
-
-def named_dialect(name: str) -> Dialect:
-    """Return an installed dialect; raise a `CommandError` when there is none of this name."""
-    try:
-        return load_dialect(name)
-    except AssistantEventsError as error:
-        raise CommandError(str(error)) from None
 
 
 def _form_of(source: Input) -> _Form:

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from uuid import uuid4
 
-from assistant_events.cli.endpoints import ANY_KEY, DIALECT, client_of
-from assistant_events.clients import ProviderClient
+from assistant_events.cli.endpoints import ANY_KEY, DIALECT
+from assistant_events.clients import ProviderClient, load_client
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import Match, load_mock
 from assistant_events.mock.threaded_server import ThreadedServer
@@ -42,7 +42,7 @@ async def mock_client(
         make_id=(lambda: f"mock-{uuid4().hex[:12]}") if run is None else lambda: run.id,
     )
     with ThreadedServer(provider.app, before_stop=provider.close) as serving:
-        async with client_of(dialect)(ANY_KEY, base_url=serving.url) as client:
+        async with load_client(dialect)(ANY_KEY, base_url=serving.url) as client:
             if run is not None:
                 body = {**(request or {}), "background": True, "store": True, "input": prompt}
                 async with client.create(body, "anew") as anew:
@@ -58,7 +58,7 @@ def _answer(dialect: str, prompt: str, timing: Mapping[str, object]) -> dict[str
     text = (
         f"You wrote: “{quoted}” This is the mock provider, so I cannot give you a useful answer. "
         f"But these words came as a provider sends them: in pieces, over the wire format {dialect}, and they are "
-        f"stored. Set {client_of(dialect).api.key_variable}, and a model answers in my place."
+        f"stored. Set {load_client(dialect).api.key_variable}, and a model answers in my place."
     )
     # Word by word: each delta of a summary is an item of it.
     thoughts = {"thought": _WORD.findall(thought)} if dialect == DIALECT else {}

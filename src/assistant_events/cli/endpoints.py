@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import attrs
 
@@ -17,15 +17,12 @@ from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.clients import GROUP, load_client
 from assistant_events.clients.hosts import is_loopback, service_url
-from assistant_events.errors import PrunedError, UnknownDialectError
+from assistant_events.errors import PrunedError
 from assistant_events.events import PromptSubmitted
 from assistant_events.extras import missing_extras
 from assistant_events.stores import SqliteStore
 from assistant_events.stores.unfinished import stored_transcript
 from assistant_events.values import thaw
-
-if TYPE_CHECKING:
-    from assistant_events.clients import ProviderClient
 
 DIALECT: Final = "gemini-interactions"
 """The dialect of a new conversation, unless another is named."""
@@ -35,19 +32,6 @@ MOCK: Final = "mock"
 
 ANY_KEY: Final = "none"
 """The key for a server of this machine by default: a mock provider accepts any."""
-
-
-def client_of(dialect: str) -> type[ProviderClient]:
-    """
-    Return the client of a dialect.
-
-    Raises:
-        CommandError: None is installed.
-    """
-    try:
-        return load_client(dialect)
-    except UnknownDialectError as error:
-        raise CommandError(str(error)) from None
 
 
 @final
@@ -100,7 +84,7 @@ def newest_request(store: SqliteStore, session_id: str) -> StoredRequest | None:
             note = mapping(thaw(record.meta), "run")
             if note:
                 dialect = string(note, "dialect") or DIALECT
-                endpoint = string(note, "endpoint") or client_of(dialect).api.base_url
+                endpoint = string(note, "endpoint") or load_client(dialect).api.base_url
                 found = StoredRequest(dialect, string(note, "provider"), endpoint, dict(mapping(note, "request")))
     return found
 
@@ -141,7 +125,7 @@ def chosen(dialect: str, base_url: str | None, provider: str | None = None) -> E
     Raises:
         CommandError: The server needs a key and none is set, *base_url* is not a valid URL, or *dialect* has no client.
     """
-    api = client_of(dialect).api
+    api = load_client(dialect).api
     if base_url is None:
         return Endpoint(dialect, api.base_url if has_key(api.key_variable) else MOCK, provider=provider)
     url = base_url.rstrip("/")
@@ -170,7 +154,7 @@ def stored(store: SqliteStore, session_id: str, base_url: str | None = None) -> 
     provider = None if found is None else found.provider
     if base_url is not None:
         return chosen(dialect, base_url, provider)
-    api = client_of(dialect).api
+    api = load_client(dialect).api
     name = api.base_url if found is None else found.endpoint
     if name == MOCK:
         return Endpoint(dialect, MOCK)
@@ -195,5 +179,5 @@ def check_extras(endpoint: Endpoint) -> None:
     sentence = missing_extras("run without an API key" if without_key else "run", needed)
     if sentence is not None:
         raise CommandError(
-            f"{sentence}, or set {client_of(endpoint.dialect).api.key_variable}" if without_key else sentence
+            f"{sentence}, or set {load_client(endpoint.dialect).api.key_variable}" if without_key else sentence
         )

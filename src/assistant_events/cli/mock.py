@@ -17,7 +17,7 @@ from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.output import note_line, print_note, print_table
 from assistant_events.cli.patience import PatientWriter
 from assistant_events.cli.terminal_safe import one_line
-from assistant_events.errors import FixtureError, UnknownDialectError
+from assistant_events.errors import FixtureError
 from assistant_events.extras import missing_extras
 
 if TYPE_CHECKING:
@@ -49,10 +49,12 @@ def serve(fixtures: Sequence[str], *, host: str, port: int, dialect: str, **opti
     Answer from fixtures until Ctrl-C, which is raised; *options* are those of the provider, `None` for a default.
 
     Raises:
-        CommandError: The dialect, the fixtures, an option or the address cannot be used.
+        CommandError: The fixtures, an option or the address cannot be used.
     """
     _check_installed(_NEEDED)
-    mock = _mock_of(dialect)
+    from assistant_events.mock import load_mock
+
+    mock = load_mock(dialect)
     known = _loaded(mock, fixtures)
     try:
         provider = mock.provider(known, **{name: value for name, value in options.items() if value is not None})
@@ -78,13 +80,14 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int, dial
     _check_installed({**_NEEDED, "http": ("httpx2",)})
     if len(fixtures) != 1:
         raise CommandError("--record needs one --fixtures FILE to write to")
+    from assistant_events.mock import load_mock
     from assistant_events.mock.proxy import RecordingProxy
 
     path = Path(fixtures[0])
     with PatientWriter(sys.stderr) as notes:
         try:
             proxy = RecordingProxy(
-                _mock_of(dialect).recorded, upstream, path, note=lambda text: notes.write(note_line(text))
+                load_mock(dialect).recorded, upstream, path, note=lambda text: notes.write(note_line(text))
             )
         except FixtureError as error:
             raise _refused(error) from None
@@ -92,16 +95,6 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int, dial
             raise CommandError(str(error)) from None
         what = f"recording {proxy.upstream} to {path}"
         _run(proxy, what, notes, host=host, port=port, before_stop=proxy.close)
-
-
-def _mock_of(dialect: str) -> MockDialect:
-    # Imported late: other commands start sooner.
-    from assistant_events.mock import load_mock
-
-    try:
-        return load_mock(dialect)
-    except UnknownDialectError as error:
-        raise CommandError(str(error)) from None
 
 
 def _loaded(mock: MockDialect, fixtures: Sequence[str]) -> Fixtures:

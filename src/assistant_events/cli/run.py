@@ -84,7 +84,7 @@ def run_command(
     # Imported late, as the client is: other commands start sooner.
     from assistant_events.cli import endpoints
     from assistant_events.cli.run_conversation import Conversation
-    from assistant_events.clients import Action
+    from assistant_events.clients import Action, load_client
 
     options = [*(["--db", db] if db != DATABASE else []), *(["--base-url", base_url] if base_url else [])]
     if chosen:
@@ -108,7 +108,7 @@ def run_command(
         if is_new:
             live.note(f"the conversation is kept in {db}")
         if endpoint.is_mock:
-            variable = endpoints.client_of(endpoint.dialect).api.key_variable
+            variable = load_client(endpoint.dialect).api.key_variable
             live.note(f"no {variable}: a mock provider answers, in session {name!r}")
         conversation = Conversation(store, name, endpoint, live, options)
         asked = conversation.ask(text, model=model, agent=agent, system=system, background=background)

@@ -18,10 +18,19 @@ from typing import TYPE_CHECKING, Any, Final, final
 import attrs
 
 from assistant_events.cli import rendering
-from assistant_events.cli.endpoints import DIALECT, MOCK, Endpoint, client_of, newest_request
+from assistant_events.cli.endpoints import DIALECT, MOCK, Endpoint, newest_request
 from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.live import Live
-from assistant_events.clients import ACTIONS, Action, ProviderClient, Report, RunStream, Situation, situation_of
+from assistant_events.clients import (
+    ACTIONS,
+    Action,
+    ProviderClient,
+    Report,
+    RunStream,
+    Situation,
+    load_client,
+    situation_of,
+)
 from assistant_events.clients.recovery import RequestKind
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import DURABLE_EVENTS
@@ -112,7 +121,7 @@ class Conversation:
             self._endpoint = attrs.evolve(self._endpoint, provider=before.provider)
         if before is None and self._endpoint.is_mock and self._endpoint.dialect != DIALECT:
             model = model or MOCK
-        api, answer = client_of(self._endpoint.dialect).api, session.transcript.last_answer
+        api, answer = load_client(self._endpoint.dialect).api, session.transcript.last_answer
         if before is not None:
             known: Mapping[str, Any] = before.body
         else:
@@ -179,7 +188,7 @@ class Conversation:
             return mock_client(self._endpoint.dialect, prompt, resumed, request)
         endpoint = self._endpoint
         try:
-            return client_of(endpoint.dialect)(endpoint.key, base_url=endpoint.name, provider=endpoint.provider)
+            return load_client(endpoint.dialect)(endpoint.key, base_url=endpoint.name, provider=endpoint.provider)
         except ValueError as error:
             raise CommandError(str(error)) from None
 
