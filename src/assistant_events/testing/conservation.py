@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from statistics import median
 from types import FrameType
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.json_fields import Fields, base64_bytes
@@ -159,7 +159,11 @@ def _check_made_up(sample: Sample) -> None:
 
 
 def _check_ranges(sample: Sample) -> None:
-    ranges = {found for frame in sample.frames for found in _ranges(frame.document)}
+    ranges: set[_Range] = {
+        (start, end, text if isinstance(text := fields.get("text"), str) else None)
+        for frame in sample.frames
+        for fields, start, end in places_in(frame.document)
+    }
     before: dict[str, list[str]] = {}  # the texts of a message: some wires count from the first one, or of the item
     for place, part in parts_of(sample.transcript).items() if ranges else ():
         if not isinstance(part, TextPart):
@@ -180,19 +184,13 @@ _Range: TypeAlias = tuple[int, int, str | None]
 """Start and end of a source in a text, and the text between them where a frame has it."""
 
 
-def _ranges(document: object) -> Iterator[_Range]:
-    """Yield the ranges in JSON. Protobuf leaves out a start of 0."""
-    if isinstance(document, list):
-        for item in cast("list[object]", document):
-            yield from _ranges(item)
-    elif isinstance(document, Mapping):
-        fields = cast("Mapping[str, object]", document)
+def places_in(document: object) -> Iterator[tuple[Mapping[str, Any], int, int]]:
+    """Yield the objects with a place in a text, and start and end of it. Protobuf leaves out a start of 0."""
+    for _, fields in objects(document):
         ends = {found[1]: leaf for key, leaf in fields.items() if (found := _END.fullmatch(key))}
-        start, end, text = ends.get("start", 0), ends.get("end"), fields.get("text")
-        if isinstance(start, int) and isinstance(end, int):
-            yield start, end, text if isinstance(text, str) else None
-        for leaf in fields.values():
-            yield from _ranges(leaf)
+        start, end = ends.get("start", 0), ends.get("end")
+        if type(start) is int and type(end) is int:
+            yield fields, start, end
 
 
 def _written(earlier: str, text: str, start: int, end: int) -> set[_Range]:

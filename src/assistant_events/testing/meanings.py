@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Final, cast
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.adapters.tables import names
-from assistant_events.testing.conservation import OF_TOOLS, is_sum
-from assistant_events.testing.sample import Sample, leaves, named, objects, parts_of, require, strings
+from assistant_events.testing.conservation import OF_TOOLS, is_sum, places_in
+from assistant_events.testing.sample import Sample, leaves, named, parts_of, require, strings
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage
 
 _ENDS: Final = {
@@ -240,7 +240,9 @@ def check_cited_places(sample: Sample) -> None:
     [part] = texts
     cited_at = [(each.start, each.end) for each in part.citations]
     for frame in sample.frames:
-        for fields, start, end in _places(frame.document):
+        for fields, start, end in places_in(frame.document):
+            if not 0 <= start < end:
+                continue
             text = fields.get("text")
             at = part.text.find(text) if isinstance(text, str) and part.text.count(text) == 1 and cited_at else -1
             require(
@@ -256,15 +258,6 @@ def check_cited_places(sample: Sample) -> None:
                 f"{sample.name}: the source at byte {frame.start} is of the text from {start} to {end}, and its "
                 f"citation has no place: {urls[:1]}",
             )
-
-
-def _places(document: object) -> Iterator[tuple[Mapping[str, Any], int, int]]:
-    """Yield the objects with a place in a text."""
-    for _, fields in objects(document):
-        ends = {key.lower().replace("_", "").removesuffix("index"): value for key, value in fields.items()}
-        start, end = ends.get("start", 0), ends.get("end")
-        if type(start) is int and type(end) is int and 0 <= start < end:
-            yield cast("Mapping[str, Any]", fields), start, end
 
 
 def forms_in(texts: Iterable[str]) -> list[str]:
