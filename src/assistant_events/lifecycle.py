@@ -122,16 +122,9 @@ def _row(
     return MappingProxyType({cls: allowed.get(cls, refused.get(cls, otherwise)) for cls in ALL_EVENTS})
 
 
-def _each(events: frozenset[KnownType], value: _P) -> dict[KnownType, _P]:
-    return dict.fromkeys(events, value)
-
-
-def _refuse(events: frozenset[KnownType], why: Rejection) -> dict[KnownType, Rejection]:
-    return dict.fromkeys(events, why)
-
-
 _AGAIN, _CONFLICT, _LATE, _ORPHAN = Rejection.AGAIN, Rejection.CONFLICT, Rejection.LATE, Rejection.ORPHAN
 _REWIND: Final[dict[KnownType, MessagePhase]] = {ev.HistoryRewound: MessagePhase.REWOUND}
+_AFTER_STEP: Final = dict.fromkeys(_STEP, _LATE) | dict.fromkeys(_STEP_TERMINALS, _AGAIN)
 
 MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Rejection]]] = MappingProxyType(
     {
@@ -147,7 +140,7 @@ MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Rejection
         MessagePhase.PROMPT: _row(_REWIND, {ev.PromptSubmitted: _AGAIN}, _CONFLICT),
         MessagePhase.RUNNING: _row(
             {
-                **_each(_CONTENT, MessagePhase.RUNNING),
+                **dict.fromkeys(_CONTENT, MessagePhase.RUNNING),
                 ev.StepRestarted: MessagePhase.RUNNING,
                 ev.StepEnded: MessagePhase.ENDED,
                 ev.StepFailed: MessagePhase.FAILED,
@@ -158,14 +151,14 @@ MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Rejection
         ),
         # The end of a step ends the provider's answer, not its calls.
         MessagePhase.ENDED: _row(
-            {**_each(_ANSWERS, MessagePhase.ENDED), **_REWIND},
-            {**_refuse(_STEP, _LATE), **_refuse(_STEP_TERMINALS, _AGAIN)},
+            {**dict.fromkeys(_ANSWERS, MessagePhase.ENDED), **_REWIND},
+            _AFTER_STEP,
             _CONFLICT,
         ),
         # Calls of a failed step are not to be run; one that was left open may still be failed.
         MessagePhase.FAILED: _row(
             {ev.StepRestarted: MessagePhase.RUNNING, ev.ToolFailed: MessagePhase.FAILED, **_REWIND},
-            {**_refuse(_STEP, _LATE), **_refuse(_STEP_TERMINALS, _AGAIN)},
+            _AFTER_STEP,
             _CONFLICT,
         ),
         MessagePhase.COMPACTING: _row(
@@ -178,7 +171,9 @@ MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Rejection
             {},
             _CONFLICT,
         ),
-        MessagePhase.COMPACTED: _row(_REWIND, {**_refuse(_COMPACTION, _AGAIN), ev.CompactionDelta: _LATE}, _CONFLICT),
+        MessagePhase.COMPACTED: _row(
+            _REWIND, {**dict.fromkeys(_COMPACTION, _AGAIN), ev.CompactionDelta: _LATE}, _CONFLICT
+        ),
         MessagePhase.REWOUND: _row({}, {ev.HistoryRewound: _AGAIN}, _LATE),
     }
 )
@@ -204,21 +199,21 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
     {
         CallPhase.UNKNOWN: MappingProxyType(
             {
-                **_refuse(_CALL_EVENTS, _ORPHAN),
+                **dict.fromkeys(_CALL_EVENTS, _ORPHAN),
                 ev.ToolInputStarted: CallPhase.INPUT_OPEN,
                 ev.ToolCalled: CallPhase.CALLED,
             }
         ),
         CallPhase.INPUT_OPEN: MappingProxyType(
             {
-                **_refuse(_CALL_EVENTS, _CONFLICT),
+                **dict.fromkeys(_CALL_EVENTS, _CONFLICT),
                 ev.ToolInputDelta: CallPhase.INPUT_OPEN,
                 ev.ToolInputEnded: CallPhase.INPUT_ENDED,
             }
         ),
         CallPhase.INPUT_ENDED: MappingProxyType(
             {
-                **_refuse(_CALL_EVENTS, _CONFLICT),
+                **dict.fromkeys(_CALL_EVENTS, _CONFLICT),
                 ev.ToolInputDelta: _LATE,
                 ev.ToolInputEnded: _AGAIN,
                 ev.ToolCalled: CallPhase.CALLED,
@@ -231,7 +226,7 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
                 ev.ToolInputDelta: _LATE,
                 ev.ToolInputEnded: _AGAIN,
                 ev.ToolCalled: _AGAIN,
-                **_each(_BY_APP, CallPhase.CALLED),
+                **dict.fromkeys(_BY_APP, CallPhase.CALLED),
                 ev.ToolProgress: CallPhase.CALLED,
                 ev.ToolSuccess: CallPhase.SETTLED,
                 ev.ToolFailed: CallPhase.SETTLED,
@@ -243,7 +238,7 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
                 ev.ToolInputDelta: _LATE,
                 ev.ToolInputEnded: _AGAIN,
                 ev.ToolCalled: _AGAIN,
-                **_refuse(_BY_APP, _LATE),
+                **dict.fromkeys(_BY_APP, _LATE),
                 ev.ToolProgress: _LATE,
                 ev.ToolSuccess: _AGAIN,
                 ev.ToolFailed: _AGAIN,
