@@ -45,9 +45,8 @@ class BlockEmitter(EmitterBase):
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the block of a part, or continue the one that it belongs to."""
-        status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
         block = self.write_block(block_kind(part), [part])
-        self._write(part.state, block, part, is_whole=status is not msg.PartStatus.INCOMPLETE)
+        self._write(part.state, block, part, is_whole=msg.content_status(part) is not msg.PartStatus.INCOMPLETE)
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the block of a result."""

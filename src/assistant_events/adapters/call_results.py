@@ -74,8 +74,8 @@ def result_content(call: msg.ToolPart) -> tuple[v.Content, ...]:
     match call.output:
         case ():
             return (v.TextContent(fault),)
-        case (v.TextContent() | v.JsonContent() as item,):
-            text = _text(item)
+        case (v.TextContent() | v.JsonContent(),):
+            text = msg.plain_text(call.output)
             return (v.TextContent(f"{fault}\n{text}" if fault and fault != text else text),)
         case output:
             return (v.TextContent(fault), *output) if fault else output
@@ -165,12 +165,14 @@ def in_words(call: msg.ToolPart | msg.MediaPart) -> tuple[v.Content, ...]:
     fault = _fault(call)
     ending = f"It failed: {fault}" if fault else "It answered:" if call.output else "It answered nothing."
     sentence = v.TextContent(f"{call.name} was called with {arguments}. {ending}")
-    return sentence, *[item if isinstance(item, v.MediaContent) else v.TextContent(_text(item)) for item in call.output]
+    return sentence, *[
+        item if isinstance(item, v.MediaContent) else v.TextContent(msg.plain_text((item,))) for item in call.output
+    ]
 
 
 def text_of(content: Iterable[v.Content]) -> str:
     """Return the texts of *content*, a line each: JSON is sent as its text, and media have none."""
-    return "\n".join([_text(item) for item in content if not isinstance(item, v.MediaContent)])
+    return "\n".join([msg.plain_text((item,)) for item in content if not isinstance(item, v.MediaContent)])
 
 
 def shell_output(text: str, *, failed: bool) -> list[Any]:
@@ -185,7 +187,3 @@ def fields_in(content: Iterable[v.Content], *names: str) -> dict[str, Any]:
     """Return the fields with these names that the JSON among *content* has."""
     values = [v.thaw(item.value) for item in content if isinstance(item, v.JsonContent)]
     return {key: value[key] for value in values for key in names if isinstance(value, dict) and key in value}
-
-
-def _text(item: v.TextContent | v.JsonContent) -> str:
-    return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()

@@ -112,7 +112,7 @@ class ItemEmitter(EmitterBase):
             index = max(self._output, default=-1) + 1
         self._output[index] = None
         self._indexes_of_calls |= {last.call_id: index} if kind == "call" else {}
-        is_cut = getattr(last, "input_status", getattr(last, "status", None)) is msg.PartStatus.INCOMPLETE
+        is_cut = msg.content_status(last) is msg.PartStatus.INCOMPLETE
         self.item_started(index, item, is_cut=is_cut)
         is_late = kind == "call" and self.has_later_result(item, last)
         if is_whole and not is_late and (not is_cut or item.get("status") == "incomplete"):

@@ -161,15 +161,9 @@ def _citation(citation: v.Citation) -> str:
 
 
 def _content(content: v.Content) -> str:
-    match content:
-        case v.TextContent():
-            return content.text
-        case v.JsonContent():
-            return v.write_json(content.value).decode()
-        case v.MediaContent():
-            return f"{content.media_type} · {content.uri or size_of(len(content.data or b''))}"
-        case _ as never:
-            assert_never(never)
+    if isinstance(content, v.MediaContent):
+        return f"{content.media_type} · {content.uri or size_of(len(content.data or b''))}"
+    return msg.plain_text((content,))
 
 
 def _unfinished(status: msg.PartStatus) -> str:

@@ -306,8 +306,7 @@ def _subject(part: msg.Part) -> Subject:
 
 
 def _is_cut(part: msg.Part) -> bool:
-    status = part.input_status if isinstance(part, msg.ToolPart) else part.status
-    return status is msg.PartStatus.INCOMPLETE or status is msg.PartStatus.STREAMING
+    return msg.content_status(part) in (msg.PartStatus.INCOMPLETE, msg.PartStatus.STREAMING)
 
 
 def _is_signed(part: msg.ReasoningPart, policy: Policy, signed: Collection[JsonValue]) -> bool:

@@ -23,6 +23,7 @@ from assistant_events.messages.messages import (
     Times,
     ToolPart,
     UserMessage,
+    content_status,
     plain_text,
 )
 from assistant_events.messages.redact import redact
@@ -53,6 +54,7 @@ __all__ = [
     "Unfinished",
     "UserMessage",
     "close_message",
+    "content_status",
     "fail_again",
     "interrupted",
     "plain_text",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, Self, TypeAlias, assert_never, final
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final
 
 import attrs
 
@@ -28,7 +28,6 @@ from assistant_events.values import (
     ErrorInfo,
     ErrorKind,
     FinishReason,
-    JsonContent,
     JsonObject,
     MediaContent,
     Origin,
@@ -341,6 +340,11 @@ Part: TypeAlias = TextPart | ReasoningPart | MediaPart | ToolPart | OpaquePart
 PART_CLASSES: tuple[type[Part], ...] = Part.__args__
 
 
+def content_status(part: Part) -> PartStatus | None:
+    """Return the status of the content of *part*, of a call that of its input: `None` for one that came whole."""
+    return part.input_status if isinstance(part, ToolPart) else part.status
+
+
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Message(validators.Extensible):
     version: ClassVar[int] = 1
@@ -500,15 +504,5 @@ MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__
 
 def plain_text(content: tuple[Content, ...]) -> str:
     """Return the texts of *content*, with JSON content as JSON text, and without media."""
-    pieces: list[str] = []
-    for item in content:
-        match item:
-            case TextContent():
-                pieces.append(item.text)
-            case JsonContent():
-                pieces.append(write_json(item.value).decode())
-            case MediaContent():
-                pass
-            case _ as never:
-                assert_never(never)
-    return "".join(pieces)
+    held = [item for item in content if not isinstance(item, MediaContent)]
+    return "".join([item.text if isinstance(item, TextContent) else write_json(item.value).decode() for item in held])

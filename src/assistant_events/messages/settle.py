@@ -25,15 +25,11 @@ def close_message(
         return []
     if isinstance(message, msg.CompactionMessage):
         return [ev.CompactionFailed(message_id=message.id, error=error)]
-    ends = [_events_of(message.id, part)[-1] for part in message.parts if _is_streaming(part)]
+    streaming = [part for part in message.parts if msg.content_status(part) is msg.PartStatus.STREAMING]
+    ends = [_events_of(message.id, part)[-1] for part in streaming]
     failures = [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
     run = _gone(message.run) if abandon_run else None
     return [*ends, *failures, ev.StepFailed(message_id=message.id, error=error, run=run)]
-
-
-def _is_streaming(part: msg.Part) -> bool:
-    status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
-    return status is msg.PartStatus.STREAMING
 
 
 def fail_again(message: msg.AssistantMessage, error: ErrorInfo, reason: str) -> list[ev.DurableEvent]:

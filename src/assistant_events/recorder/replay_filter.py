@@ -212,7 +212,7 @@ class ReplayFilter:
         if inside > 0 and recorded[event.offset : event.offset + len(event.delta)] != event.delta[:inside]:
             raise _ContradictionError
         rest: Any = event.delta[max(inside, 0) :]  # Any: text or bytes, as the delta has
-        if rest and _status(part) is msg.PartStatus.STREAMING:
+        if rest and msg.content_status(part) is msg.PartStatus.STREAMING:
             self._fresh.append(attrs.evolve(event, offset=max(event.offset, len(recorded)), delta=rest))
         return event.offset + len(event.delta) >= len(recorded)
 
@@ -224,7 +224,7 @@ class ReplayFilter:
         whole = (event.data or b"") if isinstance(event, ev.MediaEnded) else event.text
         if not whole.startswith(_content(part)):  # type: ignore[arg-type]  # both are text or both are bytes
             raise _ContradictionError
-        if _status(part) is msg.PartStatus.STREAMING:
+        if msg.content_status(part) is msg.PartStatus.STREAMING:
             self._fresh.append(event)
         return True
 
@@ -252,7 +252,7 @@ class ReplayFilter:
 
     def _is_final(self, part: _WithContent) -> bool:
         """Whether the provider ended the content of this part. In a failed message, a cut ended what is incomplete."""
-        status = _status(part)
+        status = msg.content_status(part)
         if status is not msg.PartStatus.INCOMPLETE:
             return status is not msg.PartStatus.STREAMING
         if isinstance(part, msg.ToolPart):
@@ -264,11 +264,6 @@ def _content(part: _WithContent) -> str | bytes:
     if isinstance(part, msg.ToolPart):
         return part.raw_input
     return (part.data or b"") if isinstance(part, msg.MediaPart) else part.text
-
-
-def _status(part: _WithContent) -> msg.PartStatus | None:
-    """Return the status of the content; `None` for the input of a call that came whole."""
-    return part.input_status if isinstance(part, msg.ToolPart) else part.status
 
 
 def _half_closed(message: msg.AssistantMessage) -> bool:

@@ -23,7 +23,7 @@ from assistant_events.adapters.tables import names
 from assistant_events.converters import dumps
 from assistant_events.errors import JsonError
 from assistant_events.events import Event, MediaEnded, ReasoningDelta, StepEnded, StepFailed, TextDelta, ToolInputDelta
-from assistant_events.messages import Part, PartStatus, TextPart, ToolPart, Transcript
+from assistant_events.messages import Part, PartStatus, TextPart, ToolPart, Transcript, content_status
 from assistant_events.reducer import fold
 from assistant_events.testing.sample import (
     Path,
@@ -422,9 +422,8 @@ def _open_at(sample: Sample, frames: Sequence[tuple[str | None, Any]], at: int, 
 
 def _is_open(part: Part, *, for_result: bool) -> bool:
     """Return whether state can still come for a part: a call that was made can only get that of its result."""
-    if not isinstance(part, ToolPart):
-        return getattr(part, "status", None) is PartStatus.STREAMING
-    return part.input_status is PartStatus.STREAMING or (for_result and not part.settled)
+    is_owed = for_result and isinstance(part, ToolPart) and not part.settled
+    return is_owed or content_status(part) is PartStatus.STREAMING
 
 
 def _changed(text: str) -> str:

@@ -175,8 +175,7 @@ def _fault(error: v.ErrorInfo) -> object:
 
 def was_cut(part: msg.Part) -> bool:
     """Return whether a part, or the input of a call, was cut."""
-    status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
-    return status is msg.PartStatus.INCOMPLETE
+    return msg.content_status(part) is msg.PartStatus.INCOMPLETE
 
 
 def _check_alike(expected: Mapping[str, object], others: Mapping[str, object], where: str) -> None:
