@@ -55,7 +55,7 @@ class AskAgainEncoder(EncoderBase):
         is_refused = self.refuses_calls_of_others and self._policy.lost_signature is None and message.id in self._turn
         if not is_refused or (self.is_own(message) and message.id not in self._bare):
             return super().refused_calls(message, parts)
-        return [place for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
+        return [place for place, _ in self.calls_of_app(parts)]
 
     def begun(self, items: list[Item], field: str = "content", call: str = "") -> list[Item]:
         """
@@ -77,13 +77,12 @@ class AskAgainEncoder(EncoderBase):
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
         """Return the places of all that would be sent of an answer that is asked for again, and of refused texts."""
-        if not self.is_asked_again(message, [part for _, part in parts]):
-            refused = self.refused_calls(message, parts) if self.splits_turns else ()
-            calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
-            texts = [place for place, part in parts if isinstance(part, msg.TextPart)]
-            is_mixed = self.splits_turns and not set(calls) <= set(refused)
-            return dict.fromkeys(texts if is_mixed else (), BESIDE_CALLS)
-        return dict.fromkeys([place for place, part in parts if self.unsendable(part) is None], ASKED_AGAIN)
+        if self.is_asked_again(message, [part for _, part in parts]):
+            return dict.fromkeys([place for place, part in parts if self.unsendable(part) is None], ASKED_AGAIN)
+        calls = {place for place, _ in self.calls_of_app(parts)}
+        if not self.splits_turns or calls <= {*self.refused_calls(message, parts)}:
+            return {}
+        return dict.fromkeys([place for place, part in parts if isinstance(part, msg.TextPart)], BESIDE_CALLS)
 
     def is_asked_again(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
         """
@@ -107,9 +106,7 @@ class AskAgainEncoder(EncoderBase):
 
     def is_continued(self, message: msg.AssistantMessage, parts: Sequence[msg.Part]) -> bool:
         """Return whether what is sent behind an answer is of the model, or nothing is, so that the next answer is."""
-        if any(isinstance(part, msg.ToolPart) and self.needs_result(part) for part in parts):
-            return False
-        return self._continued[message.id]
+        return not self.calls_of_app(enumerate(parts)) and self._continued[message.id]
 
     @cached_property
     def _continued(self) -> dict[str, bool]:

@@ -181,7 +181,7 @@ class ClaudeEncoder(AskAgainEncoder):
         """
         if not (self.is_claude and self.thinks and message.id in self._without_thought):
             return ()
-        return [place for place, part in parts if self._is_call(part)]
+        return [place for place, _ in self.calls_of_app(parts)]
 
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Final
 
 from assistant_events import messages as msg
@@ -56,7 +56,7 @@ def before_summary(
     parts: Sequence[tuple[int, msg.Part]],
     policy: Policy,
     is_summary: Callable[[msg.Part], bool],
-    needs_result: Callable[[msg.ToolPart], bool],
+    calls: Container[int],
 ) -> Iterator[int]:
     """
     Yield the places of parts before the last summary of an answer. Calls of the app stay, with thoughts before them.
@@ -68,14 +68,12 @@ def before_summary(
 
         is_summary: Whether a part is a summary.
 
-        needs_result: Whether a call is one of the app.
+        calls: The places of the calls of the app.
     """
     ordered = in_item_order(parts, policy.item_key or "")
     last = max([at for at, (_, part) in enumerate(ordered) if is_summary(part)], default=0)
     stays = False
     for place, part in reversed(ordered[:last]):
-        stays = (isinstance(part, msg.ToolPart) and needs_result(part)) or (
-            stays and isinstance(part, msg.ReasoningPart)
-        )
+        stays = place in calls or (stays and isinstance(part, msg.ReasoningPart))
         if not stays:
             yield place

@@ -288,14 +288,16 @@ class EncoderBase(ABC):
         refused = unsigned_images(parts, self.signed_images)
         is_checked = self.checks_signatures and self._policy.lost_signature is None and message.id in self._turn
         if is_checked and self.is_of_provider(message):
-            refused += lost_calls(message, parts, self.signature_key, self.needs_result)
+            refused += lost_calls(message, parts, self.calls_of_app(parts), self.signature_key)
         elif is_checked:
-            refused += unsigned_calls(parts, self.signature_key, self.needs_result)
+            refused += unsigned_calls(self.calls_of_app(parts), self.signature_key)
         return refused
 
     def summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
         """Return the places of parts of an answer that a summary behind them has, with the reason."""
-        return dict.fromkeys(before_summary(parts, self._policy, self.is_summary, self.needs_result), SUMMED_UP)
+        return dict.fromkeys(
+            before_summary(parts, self._policy, self.is_summary, dict(self.calls_of_app(parts))), SUMMED_UP
+        )
 
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
@@ -320,6 +322,10 @@ class EncoderBase(ABC):
                 return text
             case _:
                 return [self.content(item) for item in content]
+
+    def calls_of_app(self, parts: Iterable[tuple[int, msg.Part]]) -> list[tuple[int, msg.ToolPart]]:
+        """Return the calls among *parts* that need a result, with their places."""
+        return [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and self.needs_result(part)]
 
     def is_own(self, message: msg.AssistantMessage) -> bool:
         """Return whether *message* is of the model that is asked."""
@@ -514,7 +520,7 @@ class EncoderBase(ABC):
         kept, parts, left_out, drops = self._chosen(message)
         refused = self.refused_calls(message, parts)
         has_placeholder = self.signature_key and self._policy.lost_signature is not None and message.id in self._turn
-        unsigned = unsigned_calls(parts, self.signature_key, self.needs_result)[:1] if has_placeholder else ()
+        unsigned = unsigned_calls(self.calls_of_app(parts), self.signature_key)[:1] if has_placeholder else ()
         sent: list[msg.Part] = []
         results, following = list[Item](), list[Item]()  # blocks of the user, behind the results
         for place, part in parts:

@@ -81,13 +81,8 @@ def with_namespaces(items: Iterable[Item], tools: Sequence[Fields]) -> list[Item
     ]
 
 
-def formless_calls(
-    parts: Sequence[tuple[int, msg.Part]],
-    needs_result: Callable[[msg.ToolPart], bool],
-    kind_of: Callable[[msg.ToolPart], str],
-) -> list[int]:
+def formless_calls(calls: Iterable[tuple[int, msg.ToolPart]], kind_of: Callable[[msg.ToolPart], str]) -> list[int]:
     """Return the places of the calls of the app whose result has no form, by the types of their items."""
-    calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and needs_result(part)]
     return [place for place, call in calls if not _has_form(kind_of(call), result_content(call))]
 
 

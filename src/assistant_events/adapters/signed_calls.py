@@ -7,7 +7,7 @@ refuses the request when one has none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import takewhile
 
 import attrs
@@ -16,29 +16,24 @@ from assistant_events import messages as msg
 from assistant_events.values import State
 
 
-def unsigned_calls(
-    parts: Sequence[tuple[int, msg.Part]], key: str, needs_result: Callable[[msg.ToolPart], bool]
-) -> list[int]:
+def unsigned_calls(calls: Sequence[tuple[int, msg.ToolPart]], key: str) -> list[int]:
     """
     Return the places of the calls of an answer before the first signed one.
 
     Args:
-        parts: What is sent of the answer, with its places.
+        calls: The calls of the app that are sent of the answer, with their places.
 
         key: The key of the state that has the signature, or a path with dots.
-
-        needs_result: Returns whether a call is one of the app.
     """
     key = key.partition(".")[0]
-    calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart) and needs_result(part)]
     return [place for place, _ in takewhile(lambda each: key not in each[1].state, calls)]
 
 
 def lost_calls(
     message: msg.AssistantMessage,
     parts: Sequence[tuple[int, msg.Part]],
+    calls: Sequence[tuple[int, msg.ToolPart]],
     key: str,
-    needs_result: Callable[[msg.ToolPart], bool],
 ) -> list[int]:
     """
     Return what `unsigned_calls` does, where a call up to the first of them came with a signature that is not sent.
@@ -46,7 +41,7 @@ def lost_calls(
     A step whose first call came without one is sent as it came. A call of the service does not make up for another one:
     what is behind its result is a step of its own.
     """
-    places, sent = unsigned_calls(parts, key, needs_result), dict(parts)
+    places, sent = unsigned_calls(calls, key), dict(parts)
     came = enumerate(message.parts[: places[0] + 1] if places else ())
     key = key.partition(".")[0]
     signed = [place for place, part in came if isinstance(part, msg.ToolPart) and key in part.state]

@@ -108,7 +108,7 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls whose result has no form: of the computer without a screenshot, searches without an array."""
-        return linked.formless_calls(parts, self.needs_result, words.TOOLS.kind_of)
+        return linked.formless_calls(self.calls_of_app(parts), words.TOOLS.kind_of)
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction; Codex knows the second name, too. Each subagent has its own."""
