@@ -19,9 +19,8 @@ from struct import Struct
 from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.framing import LF, MAX_FRAME_BYTES, Framing, payload_bytes
-from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, string
-from assistant_events.errors import JsonError
-from assistant_events.values import read_json, write_json
+from assistant_events.adapters.json_fields import Fields, base64_bytes, json_object, mapping, string
+from assistant_events.values import write_json
 
 _PRELUDE: Final = Struct("!III")
 _LENGTHS: Final = Struct("!II")
@@ -286,11 +285,8 @@ def _with_type(headers: Mapping[str, str], payload: bytes) -> bytes:
 
 
 def _inside(payload: bytes) -> bytes | None:
-    try:
-        chunk = read_json(payload)
-    except JsonError:
-        return None
-    return event_in_chunk(chunk) if isinstance(chunk, dict) else None
+    chunk = json_object(payload)
+    return None if chunk is None else event_in_chunk(chunk)
 
 
 def _taken_apart(payload: Mapping[str, Any] | str) -> tuple[dict[str, str], Mapping[str, Any] | str]:

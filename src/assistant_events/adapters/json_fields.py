@@ -261,6 +261,15 @@ def array(fields: Fields, key: str) -> Sequence[Any]:
     return value if value is not None and isinstance(value, _ARRAYS) else ()
 
 
+def json_object(text: bytes | str) -> Fields | None:
+    """Return the object that a JSON text holds; `None` when it holds something else."""
+    try:
+        value = read_json(text)
+    except JsonError:
+        return None
+    return value if is_object(value) else None
+
+
 def json_array(text: str) -> list[Any]:
     """Return the array that a JSON text holds; an empty one when it holds something else."""
     try:

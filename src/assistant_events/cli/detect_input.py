@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Final, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, final
 
 import attrs
 
@@ -27,6 +27,7 @@ from assistant_events.adapters import (
     load_dialect,
 )
 from assistant_events.adapters.aws_event_stream import is_event_stream
+from assistant_events.adapters.json_fields import json_object
 from assistant_events.cli import documents
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.source import Input
@@ -111,7 +112,7 @@ class ProviderStream:
             yield from chunks
             return
         for _, payload in _DOCUMENTS[self.form](chunks):
-            document = _object(payload)
+            document = json_object(payload)
             if document is None:
                 self.unreadable += 1
             else:
@@ -231,25 +232,16 @@ def _form_of(source: Input) -> _Form:
         return _Form.OBJECTS
     if begun[:1] == b"{":
         _, line = next(documents.lines(source.chunks()))
-        return _Form.OBJECTS if _object(line) is None else _Form.LINES
+        return _Form.OBJECTS if json_object(line) is None else _Form.LINES
     if _SSE.match(begun):
         return _Form.FRAMES
     raise CommandError(f"{source.name}: expected server-sent events or JSON, this is neither")
 
 
-def _object(payload: bytes) -> dict[str, Any] | None:
-    try:
-        document = read_json(payload)
-    except JsonError:
-        return None
-    # cast: isinstance leaves its items unknown.
-    return cast("dict[str, Any]", document) if isinstance(document, dict) else None
-
-
 def _objects(source: Input, form: _Form) -> Iterator[Mapping[str, Any]]:
     """Return the JSON objects among the documents of an input."""
     for _, payload in _DOCUMENTS[form](source.chunks()):
-        document = _object(payload)
+        document = json_object(payload)
         if document is not None:
             yield document
 
@@ -266,7 +258,7 @@ def _frames(source: Input, framing: Framing) -> Iterator[Mapping[str, Any]]:
     # An empty chunk is the end.
     for chunk in chain(source.chunks(), [b""]):
         for payload in framing.feed(chunk) if chunk else framing.close():
-            document = _object(payload)
+            document = json_object(payload)
             if document is not None:
                 name = framing.name(payload)
                 yield document if name is None else {"type": name, **document}

@@ -19,8 +19,8 @@ from starlette.responses import Response
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.framing import Framing, Sse
-from assistant_events.adapters.json_fields import Fields, is_object, string
-from assistant_events.errors import FixtureError, JsonError
+from assistant_events.adapters.json_fields import Fields, is_object, json_object, string
+from assistant_events.errors import FixtureError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixture_files import FixtureFormat, fixture_document, load_fixtures
@@ -29,7 +29,7 @@ from assistant_events.mock.json_reader import read_file_text
 from assistant_events.mock.matching import Match, RequestFacts
 from assistant_events.mock.requests import ApiError
 from assistant_events.reducer import fold
-from assistant_events.values import ErrorKind, read_json
+from assistant_events.values import ErrorKind
 from assistant_events.values.credentials import Secrets
 
 _ID: Final = "recorded"
@@ -177,11 +177,8 @@ class _RecordedStream:
         return [*events, *decoder.close()]
 
     def _read(self, name: str | None, payload: bytes) -> None:
-        try:
-            event = read_json(payload)
-        except JsonError:
-            return
-        if not is_object(event):
+        event = json_object(payload)
+        if event is None:
             return
         facts = self._api.frame_facts(name, event)
         if facts.cursor is not None:
@@ -215,11 +212,8 @@ class Tape:
         fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> str:
         """Record the answer to a create request, whose path has *fields*; return what was done, in one line."""
-        try:
-            given = read_json(body)
-        except JsonError:
-            given = None
-        if not is_object(given):
+        given = json_object(body)
+        if given is None:
             return "not recorded: the request is not a JSON object"
         given = {**given, **fields}
         match = self._api.match_of(given)
@@ -272,12 +266,8 @@ class Tape:
 
     def _answer_of_document(self, data: bytes) -> tuple[Answer | None, str]:
         """Return the answer of a fixture, None when it has not ended; and the id of the run."""
-        try:
-            document = read_json(data)
-        except JsonError:
-            return None, ""
-        decode = self._api.dialect.decode_resource
-        if not is_object(document) or decode is None:
+        document, decode = json_object(data), self._api.dialect.decode_resource
+        if document is None or decode is None:
             return None, ""
         return self._answer_of(decode(document, _ID), None)
 

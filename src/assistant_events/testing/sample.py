@@ -14,12 +14,11 @@ from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.hops import Prior
-from assistant_events.adapters.json_fields import Fields
-from assistant_events.errors import JsonError
+from assistant_events.adapters.json_fields import Fields, json_object
 from assistant_events.events import Event
 from assistant_events.reducer import fold
 from assistant_events.testing.mutations import mutated
-from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
+from assistant_events.values import ErrorInfo, ErrorKind, thaw
 from assistant_events.values.validators import NO_STATE
 
 MESSAGE_ID: Final = "a1"
@@ -58,11 +57,7 @@ class SampleFrame(NamedTuple):
     @property
     def document(self) -> Fields | None:
         """The payload as JSON; `None` when it is not an object."""
-        try:
-            document = read_json(self.payload)
-        except JsonError:
-            return None
-        return cast("Fields", document) if isinstance(document, dict) else None
+        return json_object(self.payload)
 
     @property
     def shape(self) -> tuple[str | None, frozenset[Path]]:

@@ -19,7 +19,7 @@ from typing import Any, Final, final
 
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, dialect, vocabulary
 from assistant_events.adapters.gemini_interactions.decoder import BEGINNINGS
-from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
+from assistant_events.adapters.json_fields import Fields, flag, integer, listed, mapping, string
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.recovery import RunSummary, RunTraits
@@ -189,7 +189,7 @@ class GeminiInteractionsApi(ProviderApi):
             document = read_json(text)
         except JsonError:
             return _CUT_WORDS.search(text) is not None
-        first = mappings({"all": document if isinstance(document, list) else [document]}, "all")[:1]
+        first = listed({"all": document}, "all")[:1]
         error = mapping(first[0] if first else {}, "error")
         return integer(error, "code") == 503 or string(error, "status") == "UNAVAILABLE"
 

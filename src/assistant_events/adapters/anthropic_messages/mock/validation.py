@@ -8,8 +8,7 @@ Unknown keys are accepted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
@@ -214,7 +213,7 @@ def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
     waiting: list[str] = []
     for place, (role, blocks) in enumerate(messages):
         if role == "user":
-            given = list(_leading_results(blocks))
+            given = [block["tool_use_id"] for block in takewhile(_is_result, blocks)]
             missing = [call_id for call_id in waiting if call_id not in given]
             if missing:
                 raise rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(missing))}")
@@ -269,13 +268,6 @@ def _check_texts(place: int, blocks: Blocks, waiting: list[str]) -> None:
             waiting = [*waiting, block["id"]]
         elif block["type"] == "text" and waiting:
             raise rejected(f"messages.{place}: {_NO_RESULT.format(', '.join(waiting))}")
-
-
-def _leading_results(blocks: Blocks) -> Iterator[object]:
-    for block in blocks:
-        if block["type"] != "tool_result":
-            return
-        yield block["tool_use_id"]
 
 
 def _check_references(body: Body, messages: list[tuple[str, Blocks]]) -> None:
