@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final, final
@@ -126,7 +126,10 @@ def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int,
     secrets = Secrets()
     with ExitStack() as stack:
         lines = stack.enter_context(PatientWriter(sys.stdout))
-        stack.enter_context(_logging_to(lambda text: notes.write(one_line(secrets.text(text)))))
+        # The handler of last resort would wait for the reader of standard error.
+        handler = _LogHandler(lambda text: notes.write(one_line(secrets.text(text))))
+        logging.getLogger().addHandler(handler)
+        stack.callback(logging.getLogger().removeHandler, handler)
         logged = _Logged(app, secrets, lambda text: lines.write(one_line(secrets.text(text))))
         try:
             serving = stack.enter_context(ThreadedServer(logged, host=host, port=port, before_stop=before_stop))
@@ -142,6 +145,8 @@ def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int,
 
 @final
 class _LogHandler(logging.Handler):
+    """Writes log records, a line each."""
+
     def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)
         self._write = write
@@ -149,17 +154,6 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         for line in self.format(record).splitlines():
             self._write(line)
-
-
-@contextmanager
-def _logging_to(write: Callable[[str], None]) -> Generator[None]:
-    """Write log records, a line each: the handler of last resort would wait for the reader of standard error."""
-    handler = _LogHandler(write)
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
 
 
 @final
