@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, ClassVar, Final, Generic, TypedDict, TypeVar, cast, final
@@ -259,17 +259,11 @@ class MockService(ABC, Generic[_RunT]):
         async def create(request: Request) -> ASGIApp:
             return await self.create(await self.read_call(request))
 
-        async def count(request: Request) -> ASGIApp:
-            return self.count(await self.read_call(request))
-
-        async def models(request: Request) -> ASGIApp:
-            return self.models(await self.read_call(request))
-
         models_below = [f"{path}/{{model_name:path}}" for path in self.MODEL_PATHS]
         handlers = [
             (self.PATHS, "POST", create),
-            (self.COUNT_PATHS, "POST", count),
-            ((*self.MODEL_PATHS, *models_below), "GET", models),
+            (self.COUNT_PATHS, "POST", self.handler(self.count)),
+            ((*self.MODEL_PATHS, *models_below), "GET", self.handler(self.models)),
         ]
         return Api(
             routes=[(path, (method,), handler) for paths, method, handler in handlers for path in paths],
@@ -277,6 +271,14 @@ class MockService(ABC, Generic[_RunT]):
             check=lambda request: None,
             preflight=preflight_for("GET", "POST"),
         )
+
+    def handler(self, answer: Callable[[Call], ASGIApp]) -> Callable[[Request], Awaitable[ASGIApp]]:
+        """Return the handler of a route whose requests *answer* answers."""
+
+        async def handle(request: Request) -> ASGIApp:
+            return answer(await self.read_call(request))
+
+        return handle
 
     # -- requests of each kind
 

@@ -185,13 +185,8 @@ class InteractionsService(GoogleService[Run]):
     def api(self) -> Api:
         """Return the HTTP interface."""
 
-        async def one(request: Request) -> ASGIApp:
-            call = await self.read_call(request)
-            run_id: str = request.path_params["id"]
-            return await (self.get if request.method == "GET" else self.delete)(call, run_id)
-
-        async def cancel(request: Request) -> ASGIApp:
-            return await self.cancel(await self.read_call(request), request.path_params["id"])
+        def one(call: Call) -> ASGIApp:
+            return (self.get if call.request.method == "GET" else self.delete)(call)
 
         def preflight(request: Request) -> Mapping[str, str]:
             wanted = request.headers.get("access-control-request-headers")
@@ -199,18 +194,18 @@ class InteractionsService(GoogleService[Run]):
 
         api = super().api()
         rows = (
-            ("/{id}/cancel", ("POST",), cancel),
-            ("/{id}:cancel", ("POST",), cancel),
+            ("/{id}/cancel", ("POST",), self.cancel),
+            ("/{id}:cancel", ("POST",), self.cancel),
             ("/{id}", ("GET", "DELETE"), one),
         )
-        more = [(f"{path}{end}", methods, handler) for end, methods, handler in rows for path in self.PATHS]
+        more = [(f"{path}{end}", methods, self.handler(answer)) for end, methods, answer in rows for path in self.PATHS]
         return attrs.evolve(api, routes=[*api.routes, *more], preflight=preflight)
 
     # -- requests for a run that exists
 
-    async def get(self, call: Call, run_id: str) -> ASGIApp:
+    def get(self, call: Call) -> ASGIApp:
         """Answer `GET /interactions/{id}`: with the document, or with its events from the start or after a cursor."""
-        run = self._found(run_id)
+        run = self._found(call)
         self.check_faults(call, "get", run)
         query = call.request.query_params
         if not is_true(query.get("stream")):
@@ -223,26 +218,28 @@ class InteractionsService(GoogleService[Run]):
             raise ApiError(400, "last_event_id: this interaction has no such event")
         return self.stream(call, run, after=after, is_replay=True)
 
-    async def cancel(self, call: Call, run_id: str) -> ASGIApp:
+    def cancel(self, call: Call) -> ASGIApp:
         """Answer `POST /interactions/{id}/cancel`: the run and its open streams end."""
-        run = self._found(run_id)
+        run = self._found(call)
         self.check_faults(call, "cancel", run)
         run.cancel()
         return self.document(call, run, run.poll())
 
-    async def delete(self, call: Call, run_id: str) -> ASGIApp:
+    def delete(self, call: Call) -> ASGIApp:
         """
         Answer `DELETE /interactions/{id}`: the record is removed, the run continues.
 
         The service answers 200 for every id, also for unknown ones.
         """
+        run_id = call.request.path_params["id"]
         self.check_faults(call, "delete", self.runs.get(run_id))
         self.runs.remove(run_id)
         return json_response({})
 
     # -- parts of them
 
-    def _found(self, run_id: str) -> Run:
+    def _found(self, call: Call) -> Run:
+        run_id = call.request.path_params["id"]
         run = self.runs.get(run_id)
         if run is None:
             raise ApiError(404, f"Interaction {run_id!r} was not found.")

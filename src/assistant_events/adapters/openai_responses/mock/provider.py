@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_bytes, token_hex
 from typing import Any, Final, cast, final
 
 import attrs
-from starlette.requests import Request
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
@@ -134,41 +133,23 @@ class ResponsesService(MockService[Run]):
     def api(self) -> Api:
         """Return the HTTP interface."""
 
-        async def one(request: Request) -> ASGIApp:
-            call = await self.read_call(request)
-            run_id: str = request.path_params["id"]
-            return await (self.get if request.method == "GET" else self.delete)(call, run_id)
-
-        async def cancel(request: Request) -> ASGIApp:
-            return await self.cancel(await self.read_call(request), request.path_params["id"])
-
-        async def compact(request: Request) -> ASGIApp:
-            return self.compact(await self.read_call(request))
-
-        async def inputs(request: Request) -> ASGIApp:
-            return self.list_input(await self.read_call(request), request.path_params["id"])
-
-        async def conversations(request: Request) -> ASGIApp:
-            return self.conversation(await self.read_call(request))
-
-        async def items(request: Request) -> ASGIApp:
-            return self.conversation_items(await self.read_call(request))
+        def one(call: Call) -> ASGIApp:
+            return (self.get if call.request.method == "GET" else self.delete)(call)
 
         api = super().api()
-        rows = [
-            ("/compact", ("POST",), compact),
-            ("/{id}", ("GET", "DELETE"), one),
-            ("/{id}/cancel", ("POST",), cancel),
-            ("/{id}/input_items", ("GET",), inputs),
+        rows: list[tuple[Sequence[str], str, Sequence[str], Callable[[Call], ASGIApp]]] = [
+            (self.PATHS, "/compact", ("POST",), self.compact),
+            (self.PATHS, "/{id}", ("GET", "DELETE"), one),
+            (self.PATHS, "/{id}/cancel", ("POST",), self.cancel),
+            (self.PATHS, "/{id}/input_items", ("GET",), self.list_input),
+            (_CONVERSATIONS, "", ("POST",), self.conversation),
+            (_CONVERSATIONS, "/{id}", ("GET", "POST", "DELETE"), self.conversation),
+            (_CONVERSATIONS, "/{id}/items", ("GET", "POST"), self.conversation_items),
+            (_CONVERSATIONS, "/{id}/items/{item_id}", ("GET", "DELETE"), self.conversation_items),
         ]
-        more = [(f"{path}{end}", methods, handler) for end, methods, handler in rows for path in self.PATHS]
-        rows = [
-            ("", ("POST",), conversations),
-            ("/{id}", ("GET", "POST", "DELETE"), conversations),
-            ("/{id}/items", ("GET", "POST"), items),
-            ("/{id}/items/{item_id}", ("GET", "DELETE"), items),
+        more = [
+            (f"{path}{end}", methods, self.handler(answer)) for paths, end, methods, answer in rows for path in paths
         ]
-        more += [(f"{path}{end}", methods, handler) for end, methods, handler in rows for path in _CONVERSATIONS]
         return attrs.evolve(api, routes=[*api.routes, *more], preflight=preflight_for("GET", "POST", "DELETE"))
 
     def compact(self, call: Call) -> ASGIApp:
@@ -192,9 +173,9 @@ class ResponsesService(MockService[Run]):
 
     # -- requests for a run that exists
 
-    async def get(self, call: Call, run_id: str) -> ASGIApp:
+    def get(self, call: Call) -> ASGIApp:
         """Answer `GET /responses/{id}`: with the document, or with its events from the start or after a number."""
-        run = self._found(run_id)
+        run = self._found(call)
         self.check_faults(call, "get", run)
         query = call.request.query_params
         if query.get("stream", "").lower() != "true":
@@ -208,26 +189,26 @@ class ResponsesService(MockService[Run]):
             raise ApiError(400, f"Invalid value for 'starting_after': {after!r}.")
         return self.stream(call, run, after=max(int(after) + 1, 0), is_replay=True)
 
-    async def cancel(self, call: Call, run_id: str) -> ASGIApp:
+    def cancel(self, call: Call) -> ASGIApp:
         """Answer `POST /responses/{id}/cancel`: the run and its open streams end."""
-        run = self._found(run_id)
+        run = self._found(call)
         self.check_faults(call, "cancel", run)
         if not run.background:
             raise ApiError(400, "Cannot cancel a synchronous response.")
         run.cancel()
         return self.document(call, run, run.poll())
 
-    async def delete(self, call: Call, run_id: str) -> ASGIApp:
+    def delete(self, call: Call) -> ASGIApp:
         """Answer `DELETE /responses/{id}`: the record is removed, the run continues."""
-        run = self._found(run_id)
+        run = self._found(call)
         self.check_faults(call, "delete", run)
-        self.runs.remove(run_id)
+        self.runs.remove(run.id)
         self._items.forget(output_of(run))
-        return json_response({"id": run_id, "object": "response", "deleted": True})
+        return json_response({"id": run.id, "object": "response", "deleted": True})
 
-    def list_input(self, call: Call, run_id: str) -> ASGIApp:
+    def list_input(self, call: Call) -> ASGIApp:
         """Answer `GET /responses/{id}/input_items`: its own, and those of the responses that it continues."""
-        run = self._found(run_id)
+        run = self._found(call)
         self.check_faults(call, "get", run)
         before = [item for each in self.runs.chain(run.previous_id) for item in (*self._given(each), *output_of(each))]
         return json_response(page_of([*before, *self._given(run)], call.request.query_params))
@@ -286,7 +267,8 @@ class ResponsesService(MockService[Run]):
     def _stored(self, items: Iterable[Fields]) -> list[Fields]:
         return [stored_item(self._items.resolved(item) if self.settings.strict else item) for item in items]
 
-    def _found(self, run_id: str) -> Run:
+    def _found(self, call: Call) -> Run:
+        run_id = call.request.path_params["id"]
         run = self.runs.get(run_id)
         if run is None:
             raise ApiError(404, f"Response with id '{run_id}' not found.")
