@@ -65,6 +65,3 @@ class BlockEmitter(EmitterBase):
             self.write(delta)
         if is_whole:
             self.write(frames.stop)
-
-
-__all__ = ["BlockEmitter", "BlockFrames"]

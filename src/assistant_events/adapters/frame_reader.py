@@ -19,13 +19,7 @@ import attrs
 
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath, SkippedFrames
-from assistant_events.adapters.frame_templates import (
-    NUMBER_LIMIT,
-    DeltaFrames,
-    FrameTemplate,
-    Learned,
-    Path,
-)
+from assistant_events.adapters.frame_templates import NUMBER_LIMIT, DeltaFrames, FrameTemplate, Learned, Path
 from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, JsonLines, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
 from assistant_events.errors import JsonError, LocalProtocolError

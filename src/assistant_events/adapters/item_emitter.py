@@ -127,6 +127,3 @@ class ItemEmitter(EmitterBase):
 def emptied(fields: Fields, *keys: str) -> Item:
     """Return an object as a frame has it before its deltas: what they bring is empty, a text or an array."""
     return {key: type(value)() if key in keys else value for key, value in fields.items()}
-
-
-__all__ = ["ItemEmitter", "emptied"]

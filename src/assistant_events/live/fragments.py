@@ -8,15 +8,7 @@ from typing import Any, Final, final
 
 from assistant_events import events as ev
 from assistant_events.events import DeltaEvent, Event, LiveEvent, Record
-from assistant_events.stores.checkpoints import (
-    ENDS,
-    STARTS,
-    Fragment,
-    closed_fragments,
-    cut_delta,
-    rest_of,
-    with_piece,
-)
+from assistant_events.stores.checkpoints import ENDS, STARTS, Fragment, closed_fragments, cut_delta, rest_of, with_piece
 
 _CLOSING: Final = frozenset[type](
     {ev.ToolSuccess, ev.ToolFailed, ev.StepRestarted, ev.StepEnded, ev.StepFailed, ev.HistoryRewound}

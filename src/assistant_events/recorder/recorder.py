@@ -25,14 +25,7 @@ from assistant_events.lifecycle import CallPhase
 from assistant_events.messages import AssistantMessage, interrupted
 from assistant_events.recorder.calls import CUTS, Calls, OpenCall, Result
 from assistant_events.recorder.delivery import Delivery
-from assistant_events.recorder.fragments import (
-    Fragments,
-    ItemNumbers,
-    JsonMap,
-    OpenFragment,
-    check_str,
-    merge_state,
-)
+from assistant_events.recorder.fragments import Fragments, ItemNumbers, JsonMap, OpenFragment, check_str, merge_state
 from assistant_events.values import Citation, ErrorInfo, FinishReason, Origin, RemoteRun, Usage
 from assistant_events.values.construct import constructor
 from assistant_events.values.content import ContentInput, as_content

@@ -18,14 +18,7 @@ from assistant_events.adapters.refused_state import refusal_of
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, OwnerError, PrunedError, StoreError
 from assistant_events.events import LIVE_EVENTS, DeltaEvent, Event, HistoryRewound, LiveEvent, PromptSubmitted
 from assistant_events.lifecycle import Outcome
-from assistant_events.messages import (
-    AssistantMessage,
-    Message,
-    MessageStatus,
-    Transcript,
-    UserMessage,
-    interrupted,
-)
+from assistant_events.messages import AssistantMessage, Message, MessageStatus, Transcript, UserMessage, interrupted
 from assistant_events.reducer import reconcile
 from assistant_events.session.answers import Chunks, Client, Source, api_of, check_resumable, paused_last
 from assistant_events.session.open_text import TextCursor

@@ -41,13 +41,7 @@ from assistant_events.reducer import Builder
 from assistant_events.session import Turns
 from assistant_events.stores import Store
 from assistant_events.stores.unfinished import stored_transcript
-from assistant_events.values.arguments import (
-    check_function,
-    check_integer,
-    check_object,
-    check_seconds,
-    names_of,
-)
+from assistant_events.values.arguments import check_function, check_integer, check_object, check_seconds, names_of
 from assistant_events.values.json_io import write_json
 from assistant_events.web.commands import Command, commands
 from assistant_events.web.refusals import HANDLED, check_host, check_origin, read_object, refused

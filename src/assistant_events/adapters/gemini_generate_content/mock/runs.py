@@ -7,10 +7,7 @@ from typing import Any, ClassVar, Final, cast, final
 
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.framing import JsonArray, Sse
-from assistant_events.adapters.gemini_generate_content import (
-    GeminiGenerateContentDecoder,
-    GeminiGenerateContentEmitter,
-)
+from assistant_events.adapters.gemini_generate_content import GeminiGenerateContentDecoder, GeminiGenerateContentEmitter
 from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
 from assistant_events.adapters.gemini_generate_content.vocabulary import block_reason_of
 from assistant_events.adapters.json_fields import Fields, is_object, listed, mapping, mappings, string

@@ -6,11 +6,7 @@ from typing import Annotated, Final
 
 import attrs
 
-from assistant_events.adapters.openai_responses.mock.answers import (
-    Answer,
-    AnswerEntry,
-    reasoning_item,
-)
+from assistant_events.adapters.openai_responses.mock.answers import Answer, AnswerEntry, reasoning_item
 from assistant_events.adapters.openai_responses.mock.request_facts import Match
 from assistant_events.adapters.openai_responses.mock.runs import Prepared
 from assistant_events.mock.aimock import AimockApi, AimockResponse
