@@ -285,19 +285,16 @@ class EncoderBase(ABC):
 
         By default unsigned calls of the turn, where it `checks_signatures`, but not its own that came so, and images.
         """
-        refused = unsigned_images(parts, self.signed_images)
         is_checked = self.checks_signatures and self._policy.lost_signature is None and message.id in self._turn
-        if is_checked and self.is_of_provider(message):
-            refused += lost_calls(message, parts, self.calls_of_app(parts), self.signature_key)
-        elif is_checked:
-            refused += unsigned_calls(self.calls_of_app(parts), self.signature_key)
-        return refused
+        calls, key = self.calls_of_app(parts) if is_checked else [], self.signature_key
+        is_own = self.is_of_provider(message)
+        refused = lost_calls(message, parts, calls, key) if is_own else unsigned_calls(calls, key)
+        return unsigned_images(parts, self.signed_images) + refused
 
     def summed_up(self, parts: Sequence[tuple[int, msg.Part]]) -> dict[int, str]:
         """Return the places of parts of an answer that a summary behind them has, with the reason."""
-        return dict.fromkeys(
-            before_summary(parts, self._policy, self.is_summary, dict(self.calls_of_app(parts))), SUMMED_UP
-        )
+        calls = dict(self.calls_of_app(parts))
+        return dict.fromkeys(before_summary(parts, self._policy, self.is_summary, calls), SUMMED_UP)
 
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
