@@ -110,6 +110,10 @@ def _structure_value(value: Any, _: Any) -> Any:
         raise ShapeError(*TOO_DEEP) from None
 
 
+def _unstructure_value(value: Any) -> Any:
+    return value
+
+
 def _structure_bytes(value: Any, _: Any) -> bytes:
     if not isinstance(value, str):
         raise wrong("", "a string of base64", value)
@@ -117,6 +121,10 @@ def _structure_bytes(value: Any, _: Any) -> bytes:
         return a2b_base64(value, strict_mode=True)
     except ValueError:
         raise ShapeError("a string of base64", "another string") from None
+
+
+def _unstructure_bytes(value: bytes) -> str:
+    return b2a_base64(value, newline=False).decode()
 
 
 def _structure_time(value: Any, _: Any) -> datetime:
@@ -129,6 +137,10 @@ def _structure_time(value: Any, _: Any) -> datetime:
     if time.utcoffset() != timedelta(0):
         raise ShapeError("a date and time in UTC", "one of another or no time zone")
     return time
+
+
+def _unstructure_time(value: datetime) -> str:
+    return value.isoformat().replace("+00:00", "Z")
 
 
 def _structure_name(value: Any, _: Any) -> str:
@@ -169,16 +181,14 @@ _BASE64: Final = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 
 VALUE_HOOKS: Final[Mapping[Any, ValueHooks]] = {
     # `JsonValue` contains itself; in the hints of a class it is another object.
-    get_type_hints(JsonContent)["value"]: ValueHooks(_structure_value, lambda value: value, {}),
+    get_type_hints(JsonContent)["value"]: ValueHooks(_structure_value, _unstructure_value, {}),
     bytes: ValueHooks(
         _structure_bytes,
-        lambda data: b2a_base64(data, newline=False).decode(),
+        _unstructure_bytes,
         {"type": "string", "contentEncoding": "base64", "pattern": _BASE64},
     ),
     datetime: ValueHooks(
-        _structure_time,
-        lambda time: time.isoformat().replace("+00:00", "Z"),
-        {"type": "string", "format": "date-time", "pattern": "(Z|[+-]00:00)$"},
+        _structure_time, _unstructure_time, {"type": "string", "format": "date-time", "pattern": "(Z|[+-]00:00)$"}
     ),
     ErrorKind | str: ValueHooks(
         _structure_error_kind, str.__str__, {"anyOf": [{"enum": [kind.value for kind in ErrorKind]}, NAME]}
