@@ -385,10 +385,13 @@ FAULTS = {
     ),
     "9 no opaque parts": (DropsWhatItDoesNotKnow, "compaction: delta.content is lost"),
     "10 always the same end": (AlwaysEndsItsTurn, "stop_reason is lost"),
-    "11 shared counts": (SharesItsCounts, "all answers share an attribute of a class; set it in `on_begin`"),
+    "11 shared counts": (
+        SharesItsCounts,
+        "all answers share an attribute of a class or a module; set it in `on_begin`",
+    ),
     "11b a shared signature": (
         SharesItsSignature,
-        "all answers share an attribute of a class; set it in `on_begin` of a",
+        "all answers share an attribute of a class or a module; set it in `on_begin` of a",
     ),
     "12 nothing forgotten": (ForgetsNothing, "not the transcript of the uncut stream"),
     "citations in state alone": (LosesCitations, "citations.* is in no citation"),

@@ -30,6 +30,16 @@ class RemembersInItsClass(AnthropicMessagesDecoder):
         super()._on_start(index, fields)
 
 
+LAST = {}
+"""What one decoder remembers for all others."""
+
+
+class RemembersInItsModule(AnthropicMessagesDecoder):
+    def _on_start(self, index, fields):
+        LAST["type"] = fields.get("type")
+        super()._on_start(index, fields)
+
+
 class Slow(AnthropicMessagesDecoder):
     """
     Has no fast path, so that all of it has the fault.
@@ -111,6 +121,10 @@ DECODERS = {
     "state in a class": (
         RemembersInItsClass,
         r"thinking: RemembersInItsClass.seen has changed from \[\] to \[None, None, None\]: all answers share",
+    ),
+    "state in a module": (
+        RemembersInItsModule,
+        "habits.LAST has changed from {} to {'type': 'text'}: all answers share",
     ),
     "a text that is added twice": (
         AddsTwice,

@@ -1,8 +1,10 @@
-"""What an adapter remembers is of one stream: its classes are after it as they were before."""
+"""What an adapter remembers is of one stream: its classes and modules are after it as they were before."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import Final
 
 from assistant_events.adapters.base import DecoderBase
@@ -19,7 +21,7 @@ _BASES: Final = frozenset({*DecoderBase.__mro__, *EmitterBase.__mro__, *EncoderB
 
 
 def check_classes(sample: Sample) -> None:
-    """Decode, write and send the sample: no attribute of a class of the adapter has another value."""
+    """Decode, write and send the sample: no class of the adapter, and no module of one, has another value."""
     make, encode = sample.dialect.emitter, sample.dialect.encoder
     emitter = None if make is None else make()
     classes = _own_classes([type(sample.decoder()), type(emitter), getattr(encode, "__self__", None)])
@@ -34,7 +36,7 @@ def check_classes(sample: Sample) -> None:
         require(
             value == known,
             f"{sample.name}: {name} has changed from {known:.100} to {value:.100}: all answers share an attribute of a "
-            "class; set it in `on_begin` of a decoder, `on_start` of an emitter or `prepare` of an encoder",
+            "class or a module; set it in `on_begin` of a decoder, `on_start` of an emitter or `prepare` of an encoder",
         )
 
 
@@ -44,8 +46,10 @@ def _own_classes(named: Sequence[object]) -> list[type]:
 
 
 def _values(classes: Sequence[type]) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of classes, by name, with their content."""
-    for each in classes:
+    """Yield the attributes of classes and of their modules, by name, with their content."""
+    modules = dict.fromkeys(each.__module__ for each in classes)
+    holders: list[type | ModuleType] = [*classes, *(sys.modules[name] for name in modules if name in sys.modules)]
+    for each in holders:
         for name, value in vars(each).items():
             if isinstance(value, _VALUES) and not name.startswith("__"):
                 yield f"{each.__name__}.{name}", repr(value)  # pyright: ignore[reportUnknownArgumentType]  # any value
