@@ -280,6 +280,7 @@ FIXTURES = {
         {"match": {"result_text": "4 °C"}, "answer": {"text": "It is 4 °C in the city of Oslo."}},
         {"match": {"user_text": "short"}, "answer": {"message": {"content": "It"}, "done_reason": "length"}},
         {"match": {"user_text": "ends"}, "answer": {"text": "It is cut here and there.", "cut_after": 1}},
+        {"match": {"user_text": "no mark"}, "answer": {"text": "It is dry.", "faults": ["no-done"]}},
         {"match": {"user_text": "fails"}, "answer": {"text": "It", "stream_error": {"code": "x", "message": "no"}}},
         {"match": {"user_text": "events"}, "answer": {"events": [json.loads(dumps(each)) for each in answer("Hi")]}},
     ],
@@ -340,13 +341,15 @@ def test_forms_of_fixtures(ask, stream):
 
 def test_faults_of_the_mock(ask):
     """
-    An answer that is cut is interrupted, and an error line is the error.
+    An answer that is cut is interrupted, an error line is the error; without a mark of its end the wire misses none.
     """
     cut = ask("ends").transcript.last_answer
     failed = ask("fails").transcript.last_answer
+    whole = ask("no mark").transcript.last_answer
 
     assert ("It is cut here and t", "interrupted") == (cut.text, cut.error.kind)
     assert ("provider", "no") == (failed.error.kind, failed.error.message)
+    assert ("It is dry.", None) == (whole.text, whole.error)
 
 
 def test_a_recording(provider, tmp_path):

@@ -35,7 +35,7 @@ class FaultFrames:
 
     stop_names: frozenset[str]
     done: bytes
-    """The end of the frame after the last event."""
+    """The end of the frame after the last event; empty where the wire has no such frame."""
 
     without_usage: Callable[[bytes], bytes]
     """Changes the frame of the end, as `unfinished` does, which gives it the status of an answer in progress."""

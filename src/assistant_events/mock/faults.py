@@ -264,7 +264,11 @@ KINDS: Final[dict[str, FaultKind]] = {
     "no-stops": _removes(
         "no item has an event for its end", Stage.CHANGED, lambda frames, each: each.name in frames.stop_names
     ),
-    "no-done": _removes("no [DONE] at the end", Stage.MOVED, lambda frames, each: each.data.endswith(frames.done)),
+    "no-done": _removes(
+        "no [DONE] at the end",
+        Stage.MOVED,
+        lambda frames, each: bool(frames.done) and each.data.endswith(frames.done),
+    ),
     "no-blank-line": FaultKind(
         "no blank line after the last event", fault_effects.without_blank_line, Stage.BYTES, of_lines=True
     ),
