@@ -538,6 +538,49 @@ def test_state_of_an_item_that_has_ended(decoder):
     check(decoder, SIGNED, policy=Policy(item_key=decoder.item_key))
 
 
+class Tokens(Sound):
+    """
+    Keeps the tokens of a text, all at its end.
+    """
+
+    def on_begin(self):
+        self.tokens = []
+
+    def on_event(self, event):
+        self.ensure_started()
+        self.learn(event)
+        if "end" in event:
+            self.on_failing()
+        super().on_event(event)
+
+    def on_failing(self):
+        if self.tokens:
+            self.recorder.keep(None, details={"tokens": self.tokens})
+
+    def learn(self, event):
+        self.tokens += event.get("tokens", [])
+
+
+class LastTokens(Tokens):
+    """
+    Keeps those of the last piece.
+    """
+
+    def learn(self, event):
+        self.tokens = event.get("tokens", self.tokens)
+
+
+@pytest.mark.parametrize(("decoder", "is_found"), [(Tokens, False), (LastTokens, True)])
+def test_numbers_of_arrays_are_no_counts(decoder, is_found):
+    """
+    A count includes those before it, which the number of a token does not.
+    """
+    body = lines({"text": "It", "tokens": [17]}, {"text": " rains", "tokens": [18, 19]}, {"end": "stop"})
+
+    with pytest.raises(AssertionError, match=r"tokens is lost: .* has 17 of") if is_found else nullcontext():
+        check_adapter(Dialect(name="lines", decoder=decoder), {"sample": body}, mutations=0, every_position=0)
+
+
 class Summed(JsonLines):
     """
     Lines with a checksum before them: one that was damaged is not read.

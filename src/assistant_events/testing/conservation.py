@@ -32,6 +32,7 @@ from assistant_events.testing.sample import (
     SampleFrame,
     leaves,
     named,
+    number_arrays,
     objects,
     opaque_strings,
     parts_of,
@@ -94,10 +95,11 @@ _WRITTEN: Final = frozenset({"text", "raw_input", "input", "output", "message", 
 
 
 def check_nothing_lost(sample: Sample) -> None:
-    """Check that each string and each last number of the frames is in a durable event, or dropped by name."""
+    """Check that each string, each last number and those of arrays are in a durable event, or dropped by name."""
     kept = _Kept.of(sample.events)
     read = [(frame, document) for frame in sample.frames if (document := frame.document) is not None]
     last = {path[-2:]: leaf for _, document in read for path, leaf in leaves(document)}
+    listed = {path for _, document in read for path in number_arrays(document)}  # no counts, which grow
     found: set[tuple[Path, object]] = set()
     for frame, document in read:
         for path, fields in objects(document):
@@ -113,7 +115,9 @@ def check_nothing_lost(sample: Sample) -> None:
             is_lost = (
                 not kept.has(leaf)
                 if isinstance(leaf, str)
-                else isinstance(leaf, (int, float)) and last[path[-2:]] == leaf and leaf not in kept.numbers
+                else isinstance(leaf, (int, float))
+                and (path in listed or last[path[-2:]] == leaf)
+                and leaf not in kept.numbers
             )
             if not is_lost:
                 found.add((path, leaf))

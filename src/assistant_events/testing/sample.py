@@ -250,6 +250,19 @@ def objects(value: object, path: Path = ()) -> Iterator[tuple[Path, dict[str, ob
             yield from objects(item, path)
 
 
+def number_arrays(value: object, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of arrays in JSON that hold numbers themselves, as of tokens and their probabilities."""
+    if isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            yield from number_arrays(item, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        items = cast("list[object]", value)
+        if any(isinstance(item, (int, float)) for item in items):
+            yield path
+        for item in items:
+            yield from number_arrays(item, path)
+
+
 def pieces_of(transcript: msg.Transcript) -> dict[Place, str]:
     """Return the texts of parts, and the inputs of calls, by their places."""
     parts = parts_of(transcript).items()
