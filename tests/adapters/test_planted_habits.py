@@ -402,6 +402,10 @@ def a_document_of(order):
     return write
 
 
+def printed(block):
+    return [{**block, "content": str(block["content"])} if block["type"] == "tool_result" else block]
+
+
 WAYS_BACK = {
     "one result for each tool": (
         {"encoder": encoding(one_result_a_tool)},
@@ -414,6 +418,10 @@ WAYS_BACK = {
     "results without their blanks": (
         {"encoder": trimmed("result")},
         "the result of call 'toolu_first' is in the request without its blanks",
+    ),
+    "results as Python prints them": (
+        {"encoder": each_block(printed)},
+        "several contents: the result of call 'toolu_first' is in the request as Python prints it",
     ),
     "answers without their blanks": (
         {"encoder": trimmed("assistant")},

@@ -40,6 +40,9 @@ _MARK: Final = "output-of-this-call-{}-{}"
 _SPACED: Final = "  {}\r\n\t{} {}\n"
 """The text of a result, with blanks that have to be sent."""
 
+_PRINTED: Final = re.compile(r"\{'|Content\(")
+"""What an object, or content, has when it is printed in place of written as JSON."""
+
 _OF_APP: Final = "a value of the app"
 _APP_FIELD: Final = {"x-check": {"of": ["the app"]}}
 """A field of the body that no encoder knows."""
@@ -220,6 +223,8 @@ def _check_results(
             for mark in known:
                 found = sum([text.count(mark) for text in texts])
                 require(found == (0 if is_out else 1), f"{where} is in the request {found} times")
+                printed = [text for text in texts if mark in text and _PRINTED.search(text)]
+                require(not printed, f"{where} is in the request as Python prints it: {printed[:1]!r:.100}")
             if known and not is_out:
                 _check_ids(holders, known[0], where)
                 spaced = _SPACED.format(*known)
