@@ -550,10 +550,13 @@ class Tokens(Sound):
         self.ensure_started()
         self.learn(event)
         if "end" in event:
-            self.on_failing()
+            self.keep_tokens()
         super().on_event(event)
 
     def on_failing(self):
+        self.keep_tokens()
+
+    def keep_tokens(self):
         if self.tokens:
             self.recorder.keep(None, details={"tokens": self.tokens})
 
@@ -579,6 +582,25 @@ def test_numbers_of_arrays_are_no_counts(decoder, is_found):
 
     with pytest.raises(AssertionError, match=r"tokens is lost: .* has 17 of") if is_found else nullcontext():
         check_adapter(Dialect(name="lines", decoder=decoder), {"sample": body}, mutations=0, every_position=0)
+
+
+class ForgetsTokens(Tokens):
+    """
+    Keeps them when the provider ends the answer, and at no other end.
+    """
+
+    def on_failing(self):
+        pass
+
+
+def test_details_of_a_text_that_is_cut():
+    """
+    What comes in pieces and is collected is kept when the stream is cut, as state is.
+    """
+    body = lines({"text": "It", "tokens": [17]}, {"text": " rains", "tokens": [18, 19]}, {"end": "stop"})
+
+    with pytest.raises(AssertionError, match="details of part 0 of 'a1' are lost when the stream is cut behind"):
+        check_adapter(Dialect(name="lines", decoder=ForgetsTokens), {"sample": body}, mutations=0, every_position=0)
 
 
 class Summed(JsonLines):

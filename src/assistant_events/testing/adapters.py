@@ -550,6 +550,7 @@ _FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     exactness.check_items,
     exactness.check_objects,
     variations.check_cuts_of_state,
+    variations.check_cuts_of_details,
     variations.check_last_errors,
     variations.check_counts,
     variations.check_written_cuts,

@@ -109,6 +109,23 @@ def check_cuts_of_state(sample: Sample) -> None:
         )
 
 
+def check_cuts_of_details(sample: Sample) -> None:
+    """Cut the stream behind the last frame with facts about a text: it has all of them."""
+    for place, part in parts_of(sample.transcript).items():
+        if not isinstance(part, msg.TextPart):
+            continue
+        facts = {leaf for _, leaf in leaves(thaw(part.details)) if leaf}
+        having = [each for each in sample.frames if not facts.isdisjoint(leaf for _, leaf in leaves(each.document))]
+        if not having:
+            continue
+        cut = parts_of(fold(sample.decode([sample.body[: having[-1].end]], error=CUT))).get(place)
+        require(
+            isinstance(cut, msg.TextPart) and cut.details == part.details,
+            f"{sample.name}: details of {named([place])} are lost when the stream is cut behind the frame at byte "
+            f"{having[-1].start}; give them to the recorder with `keep`: in `on_failing`, where they are collected",
+        )
+
+
 def check_last_errors(sample: Sample) -> None:
     """End the stream behind a frame with an error: it is the error of the answer."""
     for frame in sample.frames:
