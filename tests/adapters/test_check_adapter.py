@@ -538,6 +538,51 @@ def test_state_of_an_item_that_has_ended(decoder):
     check(decoder, SIGNED, policy=Policy(item_key=decoder.item_key))
 
 
+class Cites(Sound):
+    """
+    Reads whole texts with a number, and behind them sources of the text with a number.
+    """
+
+    item_key = "i"
+
+    def on_event(self, event):
+        self.ensure_started()
+        if "source" in event:
+            self.recorder.keep(self.cited(event), {"sources": [event["source"]]})
+        elif "text" in event:
+            self.recorder.text(string(event, "text") or "", key=event.get("n"))
+            self.recorder.end(event.get("n"))
+        else:
+            super().on_event(event)
+
+    def cited(self, event):
+        return event.get("n")
+
+
+class CitesTheLast(Cites):
+    """
+    Takes each source for one of the last text.
+    """
+
+    def cited(self, event):
+        return 1
+
+
+@pytest.mark.parametrize(("decoder", "is_found"), [(Cites, False), (CitesTheLast, True)])
+def test_a_source_behind_the_end_of_its_text(decoder, is_found):
+    """
+    It is of the text that it quotes, also when another one has come since.
+    """
+    source = {"start": 0, "end": 4, "text": "Rain", "id": "On the rain"}
+    body = lines({"text": "Rain is wet.", "n": 0}, {"text": "Snow is cold.", "n": 1}, {"source": source, "n": 0})
+    streams = {"sample": body + lines({"end": "stop"})}
+    dialect = Dialect(name="lines", decoder=decoder, dropped={".n": "The order."}, policy=Policy(item_key="i"))
+
+    sentence = "'Rain' of part 0 of 'a1', and is in part 2 of 'a1', of another item"
+    with pytest.raises(AssertionError, match=sentence) if is_found else nullcontext():
+        check_adapter(dialect, streams, mutations=0, every_position=0)
+
+
 class Tokens(Sound):
     """
     Keeps the tokens of a text, all at its end.

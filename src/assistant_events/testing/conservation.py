@@ -385,7 +385,7 @@ def check_places(sample: Sample) -> None:
             others == [place],
             f"{where}: with another text there, {named(others)} changed; expected {named([place])} alone",
         )
-        item = _item_of(sample, plain, place)
+        item = item_of(sample, plain, place)
         first = _open_at(sample, frames, came[0], plain[place])
         opened = chain([first], (_open_at(sample, frames, at, plain[place]) for at in came[1:]))
         require(
@@ -406,7 +406,7 @@ def opaque_places(parts: Mapping[Place, Any]) -> list[tuple[str, Place]]:
     return alone[:: -(-len(alone) // _CHANGED_STRINGS) or 1]
 
 
-def _item_of(sample: Sample, parts: Mapping[Place, Part], place: Place) -> set[Place]:
+def item_of(sample: Sample, parts: Mapping[Place, Part], place: Place) -> set[Place]:
     """Return the places of the parts of one item of the provider: it has a part more when state comes after its end."""
     key = sample.dialect.policy.item_key or ""
     number = parts[place].state.get(key)

@@ -9,9 +9,9 @@ from typing import Final
 from assistant_events import messages as msg
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.adapters.tables import names
-from assistant_events.testing.conservation import OF_TOOLS, is_sum, places_in
+from assistant_events.testing.conservation import OF_TOOLS, is_sum, item_of, places_in
 from assistant_events.testing.sample import Sample, leaves, named, parts_of, require, strings
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage, thaw
 
 _ENDS: Final = {
     FinishReason.LENGTH: "max_?(?:output_|new_|completion_)?tokens|(?:model_)?length"
@@ -232,6 +232,23 @@ def _names_fault(document: Fields | None) -> bool:
     return False
 
 
+def check_cited_items(sample: Sample) -> None:
+    """Check that a source that quotes one of several texts is in the state of that one's item."""
+    parts = parts_of(sample.transcript)
+    for frame in sample.frames if sample.dialect.policy.item_key else ():
+        for fields, start, end in places_in(frame.document):
+            text = fields.get("text")
+            if not isinstance(text, str) or len(text) != end - start:
+                continue
+            quoted = [each for each, part in parts.items() if text in getattr(part, "text", "")]
+            holders = [each for each, part in parts.items() if text in strings(thaw(part.state))]
+            require(
+                len(quoted) != 1 or not holders or not item_of(sample, parts, quoted[0]).isdisjoint(holders),
+                f"{sample.name}: the source of the frame at byte {frame.start} quotes {text!r:.60} of {named(quoted)}, "
+                f"and is in {named(holders)}, of another item",
+            )
+
+
 def check_cited_places(sample: Sample) -> None:
     """Check that a source with a place in the only text has one in its citation: of several, it may be in another."""
     texts = [part for part in parts_of(sample.transcript).values() if isinstance(part, msg.TextPart)]
@@ -290,6 +307,7 @@ CHECKS: Final[tuple[Callable[[Sample], None], ...]] = (
     check_names_of_counts,
     check_failed_calls,
     check_cited_places,
+    check_cited_items,
     check_media,
 )
 """What is tried on each stream."""
