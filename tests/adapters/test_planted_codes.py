@@ -439,7 +439,7 @@ FAULTS = {
     "calls the other way around": (encoding(answer_items=reversed_calls), "is not in the request behind"),
     "one id for all answers": (
         emitting(ident_of=lambda self, message: "msg-1"),
-        "the answer has other state of the message",
+        r"the answer has other state of the message: \{'message': 'msg-1'\}; expected \{'message': 'msg-51'\}",
     ),
     "the model of the request": (
         emitting(model_of=lambda self, message: message.origin.model),

@@ -183,7 +183,8 @@ def _check_alike(expected: Mapping[str, object], others: Mapping[str, object], w
         # A document may have texts in another order.
         other, is_text = others[what], isinstance(value, str)
         is_same = sorted(str(other)) == sorted(str(value)) if is_text else other == value
-        require(is_same, f"{where} the answer has other {what}: {other!r:.200}; expected {value!r:.200}")
+        found, given = (v.thaw(each) if isinstance(each, v.State) else each for each in (other, value))
+        require(is_same, f"{where} the answer has other {what}: {found!r:.200}; expected {given!r:.200}")
 
 
 def _outline(message: msg.AssistantMessage) -> dict[str, object]:
