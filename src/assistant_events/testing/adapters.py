@@ -71,9 +71,9 @@ def check_adapter(
     - Output is legal and every step has an end; the durable events alone fold to the same transcript, and survive being
       stored. The fast path gives the same events as the plain one.
     - Each string and number of a frame is in a durable event, or `Dialect.dropped` names it; usage has only numbers
-      of the wire, on the side of their names; citations are where the wire has sources; an opaque string is in the part
-      that was open when it came; texts and inputs arrive as written; what the provider calls failed has failed; frames
-      of two calls may be mixed where a sample mixes items.
+      of the wire, on the side of their names; citations are where the wire has sources, and what they quote; an opaque
+      string is in the part that was open when it came; texts and inputs arrive as written; what the provider calls
+      failed has failed; frames of two calls may be mixed where a sample mixes items.
     - The same bytes give the same transcript, however they are cut, and whatever other decoders read meanwhile; so do
       server-sent events with other line ends and comments, and frames that come twice with the same id.
     - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before; a
@@ -101,10 +101,11 @@ def check_adapter(
       of calls arrive as written, whatever is in them, and media with their type; no title, input or result is made up.
     - The emitter's stream has model, id and error of the answer, and what was cut is cut in it; of answers of others it
       has texts, counts and ends. Documents have errors, and are read as the stream is when it has other content.
-    - State is kept without a text beside it, and when the stream is cut behind it; a piece with the number of an item
-      adds to that item alone; a text streams as it comes, once. An answer means the same with nulls and unset flags,
-      with two frames in one, with parsed events in place of bytes, and with a word of tomorrow for its end.
-    - Decoding, encoding and emitting change nothing in the classes of the adapter.
+    - State is kept without a text beside it, and when the stream is cut behind it, as are details of a text; a piece
+      with the number of an item adds to that item alone; a text streams as it comes, once. An answer means the same
+      with nulls and unset flags, with two frames in one, with parsed events in place of bytes, and with a word of
+      tomorrow for its end.
+    - Decoding, encoding and emitting change nothing in the classes of the adapter and in their modules.
     - An HTTP error has the sentence of its body; one that may pass can be retried, after the time that it names, and
       one that cannot pass may not; `detect` knows no other dialect that is installed.
 
