@@ -83,7 +83,11 @@ def outcomes() -> str:
 
 
 def documents() -> str:
-    """Return an interface for each class and a type for each union, without the fields that `redact` empties."""
+    """
+    Return an interface for each class and a type for each union, without the fields that `redact` empties.
+
+    `Event` has the known events alone; the event of a record may be an unknown one, too.
+    """
     definitions: dict[str, Any] = json_schema(written=True)["$defs"]
     # Any: JSON Schema.
     hidden = {UnknownEvent.__name__, RemoteRun.__name__}  # the first is written by hand, the other is never sent
@@ -93,7 +97,8 @@ def documents() -> str:
 
 def _declaration(name: str, schema: Mapping[str, Any]) -> str:
     if "properties" not in schema:
-        return f"export type {name} =\n  | " + "\n  | ".join(_alternatives(schema)) + ";\n"
+        known = [each for each in _alternatives(schema) if each != UnknownEvent.__name__]
+        return f"export type {name} =\n  | " + "\n  | ".join(known) + ";\n"
     lines = [f"/** {schema['description']} */", f"export interface {name} {{"]
     for field, inner in schema["properties"].items():
         if field not in REDACTED:
@@ -102,8 +107,7 @@ def _declaration(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def _alternatives(schema: Mapping[str, Any]) -> list[str]:
-    found = schema.get("oneOf") or schema["anyOf"]
-    return [_type(each) for each in found if each.get("$ref") != f"#/$defs/{UnknownEvent.__name__}"]
+    return [_type(each) for each in schema.get("oneOf") or schema["anyOf"]]
 
 
 def _type(schema: Mapping[str, Any]) -> str:

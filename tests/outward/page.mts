@@ -1,7 +1,8 @@
 // What a page in TypeScript does with the module. Compiled strictly, never run; every union is matched to its end, so
 // that a member that is added makes this file fail until it is thought of.
 import { EMPTY, fold, reduce } from './fold.mjs';
-import type { Content, Event, Item, LiveEvent, Message, Outcome, Part, Transcript, UnknownEvent } from './fold.mjs';
+import type { Content, Event, Item, LiveEvent, Message, Outcome, Part, Record } from './fold.mjs';
+import type { Transcript, UnknownEvent } from './fold.mjs';
 
 function never(value: never): never {
   throw new TypeError(JSON.stringify(value));
@@ -80,6 +81,12 @@ export function tokensOf(event: Event): number | undefined {
 }
 
 export const later: UnknownEvent = { type: 'text.begun', v: 3 };
+export const stored: Record = { session_id: 's1', seq: 1, at: '2026-11-30T00:00:00Z', event: later };
+
+/** Return the text that a record has completed; its event may be of a newer version, with any fields. */
+export function completedBy({ event }: Record): string | undefined {
+  return event.type === 'text.ended' && 'text' in event ? event.text : undefined;
+}
 
 export function refused(transcript: Transcript, message: Message): void {
   // @ts-expect-error A transcript is never changed.

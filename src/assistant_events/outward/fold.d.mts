@@ -6,7 +6,7 @@
 export type Outcome = 'applied' | 'duplicate' | 'conflict' | 'late' | 'orphan' | 'gap' | 'ignored';
 // end of outcomes
 
-/** An event of a type or version that this module does not know. It changes nothing. */
+/** An event of a type or version that this module does not know. It changes nothing; ask for its fields with `in`. */
 export interface UnknownEvent {
   type: string;
   v?: number;
@@ -314,7 +314,7 @@ export interface Record {
   session_id: string;
   seq: number;
   at: string;
-  event: PromptSubmitted | HistoryRewound | StepStarted | StepRestarted | StepEnded | StepFailed | TextStarted | TextEnded | ReasoningStarted | ReasoningEnded | MediaStarted | MediaEnded | ToolInputStarted | ToolInputEnded | ToolCalled | ToolApprovalRequested | ToolApproved | ToolStarted | ToolSuccess | ToolFailed | OpaqueReceived | CompactionStarted | CompactionEnded | CompactionFailed;
+  event: PromptSubmitted | HistoryRewound | StepStarted | StepRestarted | StepEnded | StepFailed | TextStarted | TextEnded | ReasoningStarted | ReasoningEnded | MediaStarted | MediaEnded | ToolInputStarted | ToolInputEnded | ToolCalled | ToolApprovalRequested | ToolApproved | ToolStarted | ToolSuccess | ToolFailed | OpaqueReceived | CompactionStarted | CompactionEnded | CompactionFailed | UnknownEvent;
 }
 
 /** The provider's answer is complete. */
