@@ -108,7 +108,7 @@ def test_a_client_whose_dialect_has_no_encoder(session):
     client.dialect = attrs.evolve(client.dialect, encoder=None)
     session.prompt("Hello")
 
-    text = "dialect 'acme-chat' has no encoder; make the request, then use decode"
+    text = "dialect 'acme-chat' has no encoder; send a request of your own, then decode its stream"
     with pytest.raises(LocalProtocolError, match=text), session.respond(client, BODY):
         pass
 
@@ -173,7 +173,7 @@ def test_two_sessions_answer_one_prompt(open_session, store):
     winner, loser = Provider(HELLO), Provider(HELLO)
     with other.respond(loser, {}, message_id="a2") as late:
         list(each(session.respond(winner, {}, message_id="a1")))
-        with pytest.raises(LocalProtocolError, match="another writer has begun to answer, in message 'a1'"):
+        with pytest.raises(LocalProtocolError, match="another writer has begun to answer, in message 'a1'; nothing"):
             next(late)
 
     assert ([], ["a2"]) == (winner.stopped, loser.stopped)
@@ -561,7 +561,7 @@ def test_resume_of_an_answer_that_cannot_restart(session):
     session.append(prompt(), *failed_after_a_result("a1"))
     client = Provider(HELLO)
 
-    with pytest.raises(LocalProtocolError, match="message 'a1' cannot be resumed: the app has run a call of it"):
+    with pytest.raises(LocalProtocolError, match="message 'a1' cannot be resumed: the app has run a call of it; stop"):
         session.resume(client).__enter__()
     assert [] == client.resumed
 
@@ -787,7 +787,7 @@ SUMMARY = (
 @pytest.mark.parametrize(
     ("verb", "arguments", "text"),
     [
-        ("rewind", ("u9",), "message 'u9' does not exist"),
+        ("rewind", ("u9",), "session 's1': message 'u9' does not exist"),
         ("regenerate", ("u1",), "message 'u1' is not an answer; regenerate takes one, edit a prompt"),
         ("regenerate", ("s1",), "message 's1' is not an answer; regenerate takes one, edit a prompt"),
         ("edit", ("a1", "Bye"), "message 'a1' is not a prompt; edit takes a prompt"),

@@ -315,7 +315,7 @@ def test_iterating_outside_of_the_block(session):
     with stream as events:
         next(events)
 
-    with pytest.raises(LocalProtocolError, match="the block of the stream was left"):
+    with pytest.raises(LocalProtocolError, match="the block of the stream was left; read its events inside"):
         next(stream)
 
 

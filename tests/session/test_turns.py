@@ -265,12 +265,12 @@ def test_turns_that_have_ended_make_no_move():
         store, client = MemoryStore(), Provider(HELLO)
         turns = Turns(store, app(client), client=client, **SOON)
         session = await turns.open("s1")
-        with pytest.raises(LocalProtocolError, match="the turns have no block, or it has ended: `async with Turns"):
+        with pytest.raises(LocalProtocolError, match="the turns do not run: use them inside of `async with Turns"):
             turns.start(session)
         async with turns:
             pass
         await session.prompt("Hi")
-        with pytest.raises(LocalProtocolError, match="the turns have no block, or it has ended"):
+        with pytest.raises(LocalProtocolError, match="the turns do not run"):
             turns.start(session)
         async with turns:
             await turns.run(session)
@@ -788,7 +788,7 @@ def test_a_drain_waits_for_the_end_of_a_turn():
 
         other = await turns.open("s2")
         await other.prompt("Hi")
-        with pytest.raises(LocalProtocolError, match="the turns have no block, or it has ended"):
+        with pytest.raises(LocalProtocolError, match="the turns do not run"):
             turns.start(other)
         gate.set()
         await leaving
@@ -984,7 +984,7 @@ def test_rounds():
         async with Turns(MemoryStore(), app(client), client=client, max_rounds=3, **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Weather?")
-            with pytest.raises(LocalProtocolError, match="3 answers, and no end of the turn"):
+            with pytest.raises(LocalProtocolError, match="its turn has 3 answers, as many as max_rounds allows"):
                 await turns.run(session)
             assert 3 == len(client.requests)
 
@@ -1023,7 +1023,9 @@ def test_a_move_that_appends_nothing():
         async with Turns(MemoryStore(), move, client=Provider(), **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Hi")
-            with pytest.raises(LocalProtocolError, match="the move has appended nothing"):
+            with pytest.raises(
+                LocalProtocolError, match="the move has appended nothing; expected an answer, or results of calls"
+            ):
                 await turns.run(session)
 
     run(main())

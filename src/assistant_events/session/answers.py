@@ -205,7 +205,9 @@ def is_of(client: Client, message: AssistantMessage) -> bool:
 def check_resumable(client: Client, message: AssistantMessage) -> None:
     """Raise a `LocalProtocolError` where a client cannot take up a message."""
     if message.status is MessageStatus.FAILED and message.acted:
-        raise LocalProtocolError(f"message {message.id!r} cannot be resumed: the app has run a call of it")
+        raise LocalProtocolError(
+            f"message {message.id!r} cannot be resumed: the app has run a call of it; stop() ends it"
+        )
     if not is_of(client, message):
         names = f"{message.origin.dialect!r}, the client is of {client.dialect.name!r}"
         raise LocalProtocolError(f"message {message.id!r} cannot be resumed: it is of {names}")

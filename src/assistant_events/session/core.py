@@ -569,7 +569,7 @@ class Core(ABC, Generic[StreamT]):
         message = self.transcript.get(message_id)
         if message is None:
             gone = "was rewound" if message_id in self.transcript.rewound else "does not exist"
-            raise LocalProtocolError(f"message {message_id!r} {gone}")
+            raise LocalProtocolError(f"session {self._session_id!r}: message {message_id!r} {gone}")
         return message
 
     async def _take_turn(self, ask: Ask, name: str, *, repair: bool) -> None:

@@ -189,7 +189,8 @@ class StreamReceiver:
         if self.sole and self._rival is not None and not (self._has_begun or self.ended_by_others):
             self.give_up()
             self.ended_by_others = True
-            raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
+            other = f"another writer has begun to answer, in message {self._rival!r}"
+            raise LocalProtocolError(f"{other}; nothing of message {self.source.answer.message_id!r} was stored")
         self._durable_at = [at for at, event in enumerate(self.pending) if event.durable]
         if not self._stored and ev.StepStarted in map(type, self.pending):
             self._place_starts()

@@ -66,7 +66,9 @@ def request_for(
     """
     dialect, provider = api_of(client)
     if dialect.encoder is None:
-        raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
+        raise LocalProtocolError(
+            f"dialect {dialect.name!r} has no encoder; send a request of your own, then decode its stream"
+        )
     if refused is None:
         return dialect.encoder(messages, body, mode=mode, provider=provider)
     tried = refused.request

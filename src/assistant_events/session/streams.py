@@ -57,7 +57,8 @@ class AnswerStream:
         receiver, receivers = self._receiver, self._calls.receivers
         if receiver is not None and not receiver.parked:
             raise LocalProtocolError(
-                "the block was left; it is entered again only after an error of the store, and before another answer"
+                "the block of the stream was left; ask for another stream, with respond, resume or decode "
+                "(one is entered again only after an error of the store, and before another answer)"
             )
         try:
             await self._calls.hold(held=True)
@@ -84,7 +85,7 @@ class AnswerStream:
     async def _give(self) -> AsyncGenerator[Event]:
         receiver, streamed, timers = self._entered(), self._calls.streamed, self._calls.timers
         if not receiver.active:
-            raise LocalProtocolError("the block of the stream was left")
+            raise LocalProtocolError("the block of the stream was left; read its events inside of the block")
         while (settled := await self._settle(receiver)) is not None:
             events, seqs = settled
             for event in events:

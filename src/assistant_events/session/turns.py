@@ -298,7 +298,7 @@ class Turns:
     def _ask(self, name: str, session: Session | None) -> None:
         """Have a task look at the session; without one that is open, it opens its own."""
         if self._ends:
-            raise LocalProtocolError("the turns have no block, or it has ended: `async with Turns(...) as turns`")
+            raise LocalProtocolError("the turns do not run: use them inside of `async with Turns(...) as turns`")
         self._asked.setdefault(name, asyncio.Event()).set()
         if name not in self._tasks or self._tasks[name].done():
             task = self._tasks[name] = asyncio.create_task(self._run(name, session))
@@ -453,7 +453,8 @@ class Turns:
     def _check_rounds(self, name: str, transcript: Transcript) -> None:
         rounds = len([each for each in transcript.turns()[-1].messages if each.type == "assistant"])
         if rounds >= self._max_rounds and transcript.awaits is Awaits.MODEL:
-            raise LocalProtocolError(f"session {name!r}: {rounds} answers, and no end of the turn")
+            reason = f"its turn has {rounds} answers, as many as max_rounds allows; a prompt begins the next one"
+            raise LocalProtocolError(f"session {name!r}: {reason}")
 
     async def _watch(self, session: Session, move: Awaitable[object]) -> None:
         """Await a move, and cancel it when others stop its turn, rewind its message or delete the session."""
@@ -481,7 +482,10 @@ class Turns:
         if later is not None:
             return
         if task.cancelled():
-            raise LocalProtocolError(f"session {session.session_id!r}: the move was cancelled, but its turn was not")
+            reason = (
+                "the move was cancelled, but its turn was not stopped; what it awaits must not be cancelled by others"
+            )
+            raise LocalProtocolError(f"session {session.session_id!r}: {reason}")
         task.result()
 
     async def _fail(self, session: Session, before: Transcript, error: ErrorInfo) -> None:
@@ -560,7 +564,8 @@ def _check_end(name: str, end: int, seq: int) -> None:
 
 def _check_progress(session: Session, seq: int) -> None:
     if session.seq == seq:
-        raise LocalProtocolError(f"session {session.session_id!r}: the move has appended nothing")
+        reason = "the move has appended nothing; expected an answer, or results of calls"
+        raise LocalProtocolError(f"session {session.session_id!r}: {reason}")
 
 
 def _last_prompt(transcript: Transcript) -> UserMessage | None:
