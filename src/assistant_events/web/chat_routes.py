@@ -199,7 +199,7 @@ class ChatRoutes:
         after = None if cursor is None else await self._store.run(_place, self._store.store, session_id, cursor)
         until = request.query_params.get("until")
         if until not in {None, "user"}:
-            raise HTTPException(400, "until: expected user")
+            raise HTTPException(400, "until: expected user, or leave it out")
         known = await self._transcript(session_id, owner) if until or after is None else None
         if until and known is not None and known.seq == after and await self._is_users_turn(session_id, known):
             return Response(status_code=204)
@@ -297,7 +297,7 @@ class ChatRoutes:
         if isawaitable(owner):
             owner = await owner
         if not owner:
-            raise HTTPException(403, "not allowed")
+            raise HTTPException(403, "not allowed: authorize has named no owner")
         if not isinstance(owner, str):
             raise TypeError(f"authorize: expected a string or None, it returned {type(owner).__name__}")
         return owner

@@ -119,7 +119,7 @@ async def _answer(session: Session, fields: Fields, event_of: Callable[[ToolPart
         else:
             event = None
         if event is None:
-            raise HTTPException(409, "no such call waits for this")
+            raise HTTPException(409, f"call {fields['call_id']!r:.100} does not wait for this; read the session again")
         try:
             return await session.append(event)
         except ConflictError:

@@ -48,9 +48,9 @@ def check_host(request: Request, allowed: Collection[str]) -> None:
     hosts = request.headers.getlist("host")
     found = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
     if found is None:
-        raise HTTPException(400, "the request does not name its host")
+        raise HTTPException(400, "expected one host header, with the name of a host")
     if not {found[0], found[1]} & {*allowed}:
-        raise HTTPException(421, "the request is for another host")
+        raise HTTPException(421, f"the request is for {found[0]:.100}, which is not among the hosts of this server")
 
 
 def check_origin(request: Request, origins: Collection[str]) -> None:
@@ -61,7 +61,7 @@ def check_origin(request: Request, origins: Collection[str]) -> None:
     else:
         own = origin in origins or origin.partition("://")[2].lower() == request.headers.get("host", "").lower()
     if not own:
-        raise HTTPException(403, "the request comes from a page of another site")
+        raise HTTPException(403, "the request comes from a page of another site, which is not among the origins")
 
 
 async def read_object(request: Request, max_bytes: int) -> dict[str, Any]:
