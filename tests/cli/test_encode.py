@@ -93,7 +93,10 @@ def test_a_dialect_that_writes_nothing(run, talk, monkeypatch):
     monkeypatch.setattr(commands, "load_dialect", lambda name: Dialect(name=name, decoder=None))
     ran = run("encode", "talk", "--dialect", "reader", "--db", talk)
 
-    assert (2, "assistant-events: reader writes no requests\n") == (ran.code, ran.err)
+    assert (2, "assistant-events: reader writes no requests; name another dialect with --dialect\n") == (
+        ran.code,
+        ran.err,
+    )
 
 
 def test_as_one_document(run, talk):

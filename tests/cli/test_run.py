@@ -36,6 +36,7 @@ WITHOUT_SERVER = (
     "or set GEMINI_API_KEY"
 )
 NO_BASE = "--base-url: expected an http or https URL without user, password, query and fragment"
+EMPTY_NAME = "the name of the session is empty; assistant-events sessions lists the names"
 GEMINI = Origin(provider="google", model="gemini-9", dialect="gemini-interactions")
 STALLED = {**COUNT, "faults": ["stall@12"]}
 
@@ -352,7 +353,7 @@ class TestRefusals:
             (("",), "the prompt is empty"),
             (("  ",), "the prompt is empty"),
             (("Hi", "--resume", ""), "--resume names a session, and does not take a prompt"),
-            (("--stop", ""), "the session needs a name"),
+            (("--stop", ""), EMPTY_NAME),
             (("--stop", "s1", "--session", "x"), "--stop names a session, and does not take --session"),
             (("--stop", "s1", "--agent", "x"), "--stop names a session, and does not take --agent"),
             (("--stop", "s1", "--system", "x"), "--stop names a session, and does not take --system"),
@@ -360,9 +361,9 @@ class TestRefusals:
             (("--stop", "s1", "--provider", "x"), "--stop names a session, and does not take --provider"),
             (("Hi", "--resume", "s1"), "--resume names a session, and does not take a prompt"),
             (("--stop", "s1", "--model", "x"), "--stop names a session, and does not take --model"),
-            (("--resume", "s1", "--recover", "s1"), "expected one of --resume and --recover"),
-            (("Hi", "--model", "x", "--agent", "y"), "expected either --model or --agent"),
-            (("Hi", "--session", ""), "the session needs a name"),
+            (("--resume", "s1", "--recover", "s1"), "expected only one option, got --resume and --recover"),
+            (("Hi", "--model", "x", "--agent", "y"), "expected either --model or --agent, got both"),
+            (("Hi", "--session", ""), EMPTY_NAME),
             (("--resume", "s1"), "assistant-events.db: no such file, expected a database"),
             (("Hi", "--base-url", "nonsense"), NO_BASE),
             (("Hi", "--base-url", "http://[x"), NO_BASE),
@@ -489,7 +490,10 @@ class TestDialects:
         without = run("run", "On.", "--base-url", two.url, "--dialect", "openai-chat")
         ran = run("run", "On.", "--base-url", two.url, "--dialect", "openai-chat", "--model", "m9")
 
-        assert (2, "assistant-events: openai-chat has no default model, name one\n") == (without.code, without.err)
+        assert (2, "assistant-events: openai-chat has no default model, name one with --model\n") == (
+            without.code,
+            without.err,
+        )
         assert (0, "eleven\n") == (ran.code, ran.out)
         assert ["Count.", WORDS, "On."] == [each["content"] for each in two.requests[-1].body["messages"]]
 
@@ -563,8 +567,8 @@ class TestDialects:
     @pytest.mark.parametrize(
         ("option", "message"),
         [
-            (("--agent", "a"), "openai-chat has no agents"),
-            (("--background",), "openai-chat has no answers in the background"),
+            (("--agent", "a"), "--agent: openai-chat has no agents, name a model"),
+            (("--background",), "--background: openai-chat ends an answer with its connection"),
         ],
     )
     def test_what_a_dialect_does_not_have(self, run, provider, option, message):

@@ -171,7 +171,7 @@ def show_command(session: str, /, *, db: _Db = DATABASE, markdown: _Flag = False
         json: print JSON
     """
     if markdown and json:
-        raise CommandError("expected either --markdown or --json")
+        raise CommandError("expected either --markdown or --json, got both")
     with opened(db) as store:
         check_session(store, db, session)
         transcript = SyncSession.open(store, session).transcript
@@ -225,7 +225,7 @@ def encode_command(
     """
     encode = load_dialect(dialect).encoder
     if encode is None:
-        raise CommandError(f"{dialect} writes no requests")
+        raise CommandError(f"{dialect} writes no requests; name another dialect with --dialect")
     with opened(db) as store:
         check_session(store, db, session)
         transcript = SyncSession.open(store, session).transcript

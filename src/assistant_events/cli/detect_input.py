@@ -154,7 +154,7 @@ def recognise(source: Input, dialect_name: str | None = None, provider: str | No
         return ProviderStream(source, form, _of_provider(found, provider))
     first, *more = [_parsed(source, *found) for found in islice(_DOCUMENTS[form](source.chunks()), 2)] or [None]
     if first is None:
-        raise CommandError(f"{source.name}: the JSON holds no object")
+        raise CommandError(f"{source.name}: the JSON holds no object, expected events or an answer")
     if dialect is None and (is_record(first) or is_own_event(first)):
         return OwnEvents(source, form)
     if dialect is None:

@@ -58,7 +58,7 @@ def _is_of_the_database(cause: BaseException | None) -> bool:
 def check_session(store: SqliteStore, place: str, session_id: str) -> None:
     """Raise unless the session is there; the error names those that are."""
     if not session_id:
-        raise CommandError("the session needs a name")
+        raise CommandError("the name of the session is empty; assistant-events sessions lists the names")
     if store.seq(session_id) == 0:
         known = [info.session_id for info in store.sessions()]
         listed = f"it holds {first_of(known)}" if known else "it holds none"

@@ -80,7 +80,7 @@ def run_command(
     others = {"--session": session, "--model": model, "--agent": agent, "--system": system, "--dialect": dialect}
     _check(prompt, chosen, {**others, "--provider": provider})
     if any(value == "" for value in (session, resume, recover, stop)):
-        raise CommandError("the session needs a name")
+        raise CommandError("the name of the session is empty; assistant-events sessions lists the names")
     # Imported late, as the client is: other commands start sooner.
     from assistant_events.cli import endpoints
     from assistant_events.cli.run_conversation import Conversation
@@ -117,7 +117,7 @@ def run_command(
 
 def _check(prompt: str | None, chosen: dict[str, str], others: dict[str, str | None]) -> None:
     if len(chosen) > 1:
-        raise CommandError(f"expected one of {' and '.join(f'--{name}' for name in chosen)}")
+        raise CommandError(f"expected only one option, got {' and '.join(f'--{name}' for name in chosen)}")
     if chosen:
         [action] = chosen
         for name, value in (("a prompt", prompt), *others.items()):
@@ -126,7 +126,7 @@ def _check(prompt: str | None, chosen: dict[str, str], others: dict[str, str | N
     elif prompt is None:
         raise CommandError("run needs a prompt, or one of --resume, --recover and --stop")
     if others["--model"] and others["--agent"]:
-        raise CommandError("expected either --model or --agent")
+        raise CommandError("expected either --model or --agent, got both")
 
 
 def _text_of(prompt: str | None) -> str:

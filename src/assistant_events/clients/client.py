@@ -230,7 +230,8 @@ class ProviderClient:
         """
         run_id = self._run_id(target)
         if run_id is None:
-            raise LocalProtocolError("the run has no id, so its document cannot be fetched")
+            kept = "the run has no id yet" if self.api.keeps_runs else f"{self.provider} keeps no runs"
+            raise LocalProtocolError(f"{kept}, so a document cannot be fetched")
         try:
             return (await self._transport().fetch(run_id, control=True)).run
         except RequestFailedError as failure:
@@ -350,7 +351,9 @@ class ProviderClient:
         if message.status is MessageStatus.COMPLETED:
             raise LocalProtocolError(f"message {message.id!r} has ended, so it cannot be resumed")
         if message.run is None or not self.api.keeps_runs:
-            raise LocalProtocolError(f"message {message.id!r} has no run, so it cannot be resumed")
+            raise LocalProtocolError(
+                f"message {message.id!r} has no run, so it cannot be resumed; ask for the answer again"
+            )
         return message, message.run, self.api.request_of(message) if request is None else request
 
 

@@ -70,16 +70,16 @@ class ProviderApi:
         """
         name = self.dialect.name
         if agent is not None:
-            raise ValueError(f"{name} has no agents")
+            raise ValueError(f"--agent: {name} has no agents, name a model")
         if background and not self.keeps_runs:
-            raise ValueError(f"{name} has no answers in the background")
+            raise ValueError(f"--background: {name} ends an answer with its connection")
         body = {**self.first_settings, **others(before, ("background", "store"))}
         if model is not None:
             body["model"] = model
         if not string(body, "model"):
-            raise ValueError(f"{name} has no default model, name one")
+            raise ValueError(f"{name} has no default model, name one with --model")
         if system and not self.system_field:
-            raise ValueError(f"the client of {name} names no field for a system instruction")
+            raise ValueError(f"--system: the client of {name} names no field for it, put it into the prompt")
         if system is not None:
             body = others(body, (self.system_field,)) | ({self.system_field: self.system_of(system)} if system else {})
         return dict(self.with_defaults({**body, **({"background": True, "store": True} if background else {})}))
