@@ -55,7 +55,7 @@ TEXTS = {
     ),
     "claimed": (
         ClaimedError("s1", "w2"),
-        "session 's1' is claimed by worker 'w2'; it can be claimed once it is released, or its worker dead",
+        "session 's1' is claimed by worker 'w2'; it can be claimed once it is released, or its worker has died",
     ),
     "owner": (
         OwnerError("s1"),

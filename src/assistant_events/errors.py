@@ -167,7 +167,7 @@ class ClaimedError(StoreError):
     def __str__(self) -> str:
         return (
             f"session {self.session_id!r} is claimed by worker {self.worker!r}; "
-            "it can be claimed once it is released, or its worker dead"
+            "it can be claimed once it is released, or its worker has died"
         )
 
 

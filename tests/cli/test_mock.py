@@ -338,7 +338,7 @@ BAD = {
     "nowhere to record": (["--record", "https://x.test"], "--record needs one --fixtures FILE to write to"),
     "no endpoint": (
         ["--record", "x.test", "--fixtures", "a.json"],
-        "upstream: expected an address such as https://api",
+        "upstream: expected an http or https URL without user",
     ),
     "an argument": (["fixtures.json"], "1 argument too many: 'fixtures.json'; see assistant-events mock --help"),
     "an option": (["--fixture", "a.json"], "unknown option --fixture, did you mean --fixtures?"),

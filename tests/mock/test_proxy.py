@@ -1133,7 +1133,7 @@ def test_no_address(path, address):
     """
     A value that is not an address is rejected at once, and not shown: it may contain a key.
     """
-    with pytest.raises(ValueError, match=r"^upstream: expected an address such as https://api"):
+    with pytest.raises(ValueError, match=r"^upstream: expected an http or https URL without user"):
         RecordingProxy(API, address, path)
 
 

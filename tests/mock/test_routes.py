@@ -230,7 +230,7 @@ HALF = "\ud83d"
 ODD_BODIES = {
     "a type with a signature": (
         create([{"type": HALF, "signature": "AAAA"}]),
-        "item 0 (\ufffd): its signature is unknown",
+        "item 0 (\ufffd): its signature is not one of this mock",
     ),
     "a function": (
         create(tools=[{"type": "function", "name": HALF, "parameters": {"required": []}}]),

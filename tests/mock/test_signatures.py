@@ -93,13 +93,16 @@ CHANGED = {
     "result changed": (altered(2, result=[]), "belongs to other content"),
     "made an error": (altered(2, is_error=True), "belongs to other content"),
     "type changed": (altered(1, type="google_maps_call"), "belongs to other content"),
-    "truncated": (lambda steps: altered(0, signature=steps[0]["signature"][:-4])(steps), "its signature is unknown"),
+    "truncated": (
+        lambda steps: altered(0, signature=steps[0]["signature"][:-4])(steps),
+        "its signature is not one of this mock",
+    ),
     "one letter": (
         lambda steps: altered(0, signature=steps[0]["signature"][:30] + "AAAA" + steps[0]["signature"][34:])(steps),
         "belongs to other content",
     ),
-    "invented": (altered(0, signature="c2ln"), "its signature is unknown"),
-    "no base64": (altered(0, signature="not base64!"), "its signature is unknown"),
+    "invented": (altered(0, signature="c2ln"), "its signature is not one of this mock"),
+    "no base64": (altered(0, signature="not base64!"), "its signature is not one of this mock"),
     "no text": (altered(0, signature=7), "the signature is empty"),
     "empty": (altered(3, signature=""), "the signature is empty"),
     "moved to the call": (
@@ -278,7 +281,7 @@ def test_what_the_ledger_keeps_is_bounded():
     for number in range(MAX_CALLS + 1):
         ledger.note_steps([thought_step(signature=f"given {number}"), call_step(f"c{number}")])
 
-    with pytest.raises(SignatureError, match="its signature is unknown"):
+    with pytest.raises(SignatureError, match="its signature is not one of this mock"):
         ledger.check([thought_step(signature="given 0")])
     ledger.check([call_step("c0")])
     with pytest.raises(SignatureError, match="the signed step before it is missing"):
@@ -294,7 +297,7 @@ def test_a_signature_that_is_given_again_stays():
         ledger.note_steps([thought_step(signature=f"given {number}")])
 
     ledger.check([thought_step(signature="given 0")])
-    with pytest.raises(SignatureError, match="its signature is unknown"):
+    with pytest.raises(SignatureError, match="its signature is not one of this mock"):
         ledger.check([thought_step(signature="given 1")])
 
 

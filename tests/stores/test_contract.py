@@ -130,7 +130,7 @@ REFUSALS = [
     (
         lambda store: store.claim("claimed", "w2"),
         ClaimedError,
-        "session 'claimed' is claimed by worker 'w1'; it can be claimed once it is released, or its worker dead",
+        "session 'claimed' is claimed by worker 'w1'; it can be claimed once it is released, or its worker has died",
     ),
     (lambda store: store.claim("s", ""), ValueError, "worker: expected a non-empty string"),
     (

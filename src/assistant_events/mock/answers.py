@@ -135,9 +135,7 @@ def check_more(reserved: Collection[str]) -> Callable[[Any, Any, Mapping[str, ob
     def check(_answer: Any, _field: Any, more: Mapping[str, object]) -> None:
         wrong = sorted(set(reserved).intersection(more))
         if wrong:
-            raise ValueError(
-                f"more: {wrong[0]!r} is not one of the other fields; the answer has its own, or the server"
-            )
+            raise ValueError(f"more: {wrong[0]!r} is a field of the answer itself, or written by the server")
 
     return check
 

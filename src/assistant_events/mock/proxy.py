@@ -161,7 +161,7 @@ def _origin(upstream: str) -> httpx2.URL:
     if service_url(upstream) is not None:
         with suppress(httpx2.InvalidURL):
             return httpx2.URL(upstream)
-    raise ValueError("upstream: expected an address such as https://api.example.com")
+    raise ValueError("upstream: expected an http or https URL without user, password, query and fragment")
 
 
 def _proxy_for(url: httpx2.URL) -> str | None:

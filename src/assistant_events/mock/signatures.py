@@ -105,7 +105,7 @@ class SignatureLedger:
             return
         made = _read(signed.signature)
         if made is None:
-            raise SignatureError(f"{signed.where}: its signature is unknown")
+            raise SignatureError(f"{signed.where}: its signature is not one of this mock")
         head, seal = made
         if not hmac.compare_digest(seal, _seal(head, signed.content)):
             raise SignatureError(f"{signed.where}: its signature belongs to other content")
