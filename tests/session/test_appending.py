@@ -236,7 +236,7 @@ def test_append_refuses_what_is_no_event(session):
     """
     Anything else is a TypeError.
     """
-    with pytest.raises(TypeError, match="expected an event, got str"):
+    with pytest.raises(TypeError, match="expected an event, got str; give several as arguments of their own"):
         session.append("hi")
 
 

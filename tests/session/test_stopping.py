@@ -149,7 +149,9 @@ def test_a_blocking_session_takes_no_client_that_waits():
     session = SyncSession.open(MemoryStore(), "s1")
     session.prompt("Hi")
     for use in (session.stop, lambda client: session.respond(client, BODY), session.resume):
-        with pytest.raises(TypeError, match="SyncSession takes a synchronous client; an asynchronous one is for"):
+        with pytest.raises(
+            TypeError, match="SyncSession takes a synchronous client, such as SyncOpenAIChat; OpenAIChat is for"
+        ):
             use(Waiting())
     assert "model" == session.transcript.awaits
 

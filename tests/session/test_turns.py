@@ -1237,7 +1237,7 @@ def test_a_claim_ends_with_its_block():
         pytest.param(
             print,
             SyncOpenAIResponses("key"),
-            "Session takes an asynchronous client; a synchronous one is for SyncSession",
+            "Session takes an asynchronous client, such as OpenAIChat; SyncOpenAIChat is for SyncSession",
             id="of another face",
         ),
     ],

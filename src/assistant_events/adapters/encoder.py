@@ -190,7 +190,7 @@ class EncoderBase(ABC):
         """Return the model that *body* names; without one, raise a `ValueError`."""
         model = string(body, "model")
         if not model:
-            raise ValueError("body: expected a model")
+            raise ValueError("body: expected a model, as a non-empty string under `model`")
         return model
 
     def fit_call_id(self, call_id: str) -> str:

@@ -23,8 +23,8 @@ from assistant_events.values.credentials import traceback_text
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
 """Types that are fed as bytes. One of them instead of an iterable is a single chunk."""
 
-_SYNCHRONOUS: Final = "Session takes an asynchronous client; a synchronous one is for SyncSession"
-_ASYNCHRONOUS: Final = "SyncSession takes a synchronous client; an asynchronous one is for Session"
+_SYNCHRONOUS: Final = "Session takes an asynchronous client, such as OpenAIChat; SyncOpenAIChat is for SyncSession"
+_ASYNCHRONOUS: Final = "SyncSession takes a synchronous client, such as SyncOpenAIChat; OpenAIChat is for Session"
 
 _log = logging.getLogger("assistant_events.session")
 

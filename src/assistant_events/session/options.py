@@ -81,7 +81,7 @@ def as_prompt(content: ContentInput) -> tuple[Content, ...]:
     """Return the content of a prompt. Raise `ValueError` when it is empty, `TypeError` for a provider's form of one."""
     items = _items(content)
     if all(map(_is_empty, items)):
-        raise ValueError(f"content: expected a prompt, got {content!r:.100}")
+        raise ValueError(f"content: expected a prompt that is not empty, got {content!r:.100}")
     if any(map(_is_of_provider, items)):
         hint = "pass its text, or contents such as TextContent and MediaContent"
         raise TypeError(f"content: expected a prompt, got a message or a content as a provider has it; {hint}")

@@ -199,7 +199,9 @@ class Projection:
             if not isinstance(event, STORED):
                 if isinstance(event, ev.LIVE_EVENTS):
                     raise LocalProtocolError(f"{describe(event)} is a live event; append durable events only")
-                raise TypeError(f"expected an event, got {type(event).__name__}")
+                raise TypeError(
+                    f"expected an event, got {type(event).__name__}; give several as arguments of their own"
+                )
             outcome = trial.apply(event)
             if outcome in KEPT:
                 kept.append(event)
