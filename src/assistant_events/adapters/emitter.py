@@ -322,12 +322,17 @@ class _Answer:
 
 
 def own_message(message: AssistantMessage, dialect: str) -> AssistantMessage:
-    """Return what a dialect can write of a message: of one of another dialect no state and details, but the model."""
+    """
+    Return what a dialect can write of a message: of one of another dialect no state and details, but the model.
+
+    Its usage has the counts alone: wires share some names of fields, and would have its object in place of their own.
+    """
     if message.origin.dialect == dialect:
         return message
     origin = attrs.evolve(message.origin, served_model=message.origin.served_model or message.origin.model)
     parts = tuple(map(_without_state, message.parts))
-    return attrs.evolve(message, origin=origin, parts=parts, state=NO_STATE, details=NO_FIELDS)
+    usage = message.usage and attrs.evolve(message.usage, details=NO_FIELDS)
+    return attrs.evolve(message, origin=origin, parts=parts, usage=usage, state=NO_STATE, details=NO_FIELDS)
 
 
 def is_uncalled(part: Part) -> bool:

@@ -5,9 +5,9 @@ What the emitter writes on the Responses wire. Laws 11 and 12 are held in `tests
 import attrs
 import pytest
 
-from assistant_events import ErrorInfo, find_problems, fold
+from assistant_events import ErrorInfo, Usage, find_problems, fold
 from assistant_events.messages import MessageStatus
-from assistant_events.testing import durable
+from assistant_events.testing import answer, durable, origin
 
 from .notation import (
     DIALECT,
@@ -300,3 +300,15 @@ def test_a_call_for_which_there_is_another_item(kept):
 
     assert 0 in {drop.part for drop in drops}
     assert ["reasoning", "reasoning", "opaque", "text"] == [part.type for part in fold(found).last.parts]
+
+
+def test_usage_of_others():
+    """
+    It is in the words of this wire, although its decoder reads those of Chat Completions too.
+    """
+    usage = Usage(input_tokens=7, output_tokens=2, details={"prompt_tokens": 7, "completion_tokens": 2})
+    given = answer("Hi", usage=usage, origin=origin(dialect="openai-chat"))
+    written = {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
+
+    assert written == emitted(given)[1][-1]["response"]["usage"]
+    assert written == DIALECT.emit_resource(fold(given).last)["usage"]
