@@ -267,17 +267,18 @@ class ErrorTable:
         """Yield the objects that *error* may have been read from, likely ones first."""
         rest: dict[str, Any] = {"message": error.message, **thaw(error.details)}
         first, *others = self.fields
+        numeric = "code" if "code" in self.fields else first  # a `type` is a word, or clients do not read the error
         if error.code is None:
             yield rest
             return
         if _STATUS.fullmatch(error.code):
-            yield {first: int(error.code), **rest}
+            yield {numeric: int(error.code), **rest}
         yield {first: error.code, **rest}
         digits = error.code.removeprefix("-")
         if digits.isdecimal() and digits.isascii() and len(digits) < 11:
-            yield {first: int(error.code), **rest}
+            yield {numeric: int(error.code), **rest}
         if error.status is not None:
-            yield from [{first: error.status, other: error.code, **rest} for other in others]
+            yield from [{numeric: error.status, other: error.code, **rest} for other in self.fields if other != numeric]
         yield from [{other: error.code, **rest} for other in others]
 
     def word(self, kind: str) -> str:

@@ -100,3 +100,13 @@ def test_conversations_of_others_are_encoded(given_events):
         answered = [block["tool_use_id"] for block in following if block["type"] == "tool_result"]
 
         assert role != "assistant" or called == answered
+
+
+def test_the_type_of_an_error_is_a_word():
+    """
+    Clients that check the document (`@ai-sdk/anthropic`) do not read an error whose type is a number.
+    """
+    error = DIALECT.http_error(401, {}, b'{"type":"error","error":{"type":"authentication_error","message":"no"}}')
+    failed = fold(DIALECT.decoder("m").close(error)).last
+
+    assert {"type": "authentication_error", "code": 401, "message": "no"} == DIALECT.emit_resource(failed)["error"]
