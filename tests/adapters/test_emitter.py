@@ -153,7 +153,7 @@ def test_text():
 
 def test_frames_are_returned_by_the_event_that_completes_them():
     """
-    A part is written at its end; live events write nothing.
+    A part of this dialect is written at its end; live events write nothing.
     """
     emitter = GeminiInteractionsEmitter()
     begun, end = text_of("Hello")

@@ -13,17 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Origin, StepStarted, UnknownEvent, find_problems, fold
+from assistant_events import Origin, StepStarted, UnknownEvent, find_problems, fold, redact
 from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.adapters.emitter import OTHER_MESSAGE
 from assistant_events.history import Drop
+from assistant_events.testing import answer, origin
 from assistant_events.testing.strategies import loose_events, recut
 from assistant_events.values import thaw
 from tests.adapters.anthropic_messages.samples import SAMPLES as MESSAGES
 from tests.adapters.gemini_generate_content.samples import SAMPLES as GENERATE_CONTENT
 from tests.adapters.notation import C, D, K, S, X, args, fc, mo, step
 from tests.adapters.notation import stream as as_bytes
-from tests.adapters.openai_chat.notation import J, answer
+from tests.adapters.openai_chat.notation import J
+from tests.adapters.openai_chat.notation import answer as chat_answer
 from tests.adapters.openai_chat.samples import SAMPLES as CHAT
 from tests.adapters.openai_responses.samples import SAMPLES as RESPONSES
 from tests.adapters.samples import SAMPLES, hops
@@ -267,6 +269,36 @@ def test_answers_of_others_are_written_as_far_as_possible(events, name, data):
     assert drops or not durable(events)
 
 
+@pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("source", dialect_names())
+def test_deltas_of_others_are_written_at_once(source, name):
+    """
+    What is written delta by delta is read as what is written of the durable events alone.
+
+    Up to state: a thought of Interactions has an item of its summary for each delta.
+    """
+    dialect = load_dialect(name)
+    for sample in samples(source).values():
+        events = decoded(sample.body, sample.dialect)
+        drops, caused = emitted(events, dialect)
+        drops_of_durable, caused_by_durable = emitted(durable(events), dialect)
+
+        assert (drops, redact(fold(caused))) == (drops_of_durable, redact(fold(caused_by_durable)))
+
+
+@given(st.data(), st.sampled_from(dialect_names()), st.lists(st.integers(0, 2), min_size=50, max_size=50))
+def test_how_deltas_of_others_are_cut_changes_nothing(data, name, times):
+    """
+    Other deltas, of which some come twice or never, are read as the same message.
+    """
+    dialect = load_dialect(name)
+    events = answer("It rains in Oslo.", reasoning="Let me see.", size=4, origin=origin(dialect="acme-chat"))
+    often = iter(times)
+    given = [event for event in data.draw(recut(events)) for _ in range(1 if event.durable else next(often))]
+
+    assert redact(fold(emitted(events, dialect)[1])) == redact(fold(emitted(given, dialect)[1]))
+
+
 def inputs(events):
     return [(call.name, thaw(call.input)) for call in fold(events).last.tool_calls]
 
@@ -274,7 +306,7 @@ def inputs(events):
 OWN_TEXTS = {
     "gemini-generate-content": GENERATE_CONTENT["arguments out of order"],
     "openai-chat": CHAT["custom tool"],
-    "openai-chat null": answer(J("null", 0, "c1", "f"), finish_reason="tool_calls"),
+    "openai-chat null": chat_answer(J("null", 0, "c1", "f"), finish_reason="tool_calls"),
     "openai-responses": RESPONSES["custom tool"],
     "openai-responses code": RESPONSES["hosted tools"],
     "openai-responses json": RESPONSES["search of xAI"],

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import attrs
+
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.items import BlockKind, block_kind, number_of
@@ -48,15 +50,23 @@ class BlockEmitter(EmitterBase):
         block = self.write_block(block_kind(part), [part])
         self._write(part.state, block, part, is_whole=msg.content_status(part) is not msg.PartStatus.INCOMPLETE)
 
+    def on_piece(self, place: int, part: msg.TextPart | msg.ReasoningPart, piece: str, *, begins: bool) -> None:
+        """Write the start of a block, its next delta or its stop."""
+        written = attrs.evolve(part, text=piece)
+        block = self.write_block(block_kind(part), [written])
+        self._write_at((place,), block, written, is_whole=part.status is not msg.PartStatus.INCOMPLETE)
+
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the block of a result."""
         self._write(call.result_state, self.write_block("result", [call]), None, is_whole=True)
 
     def _write(self, state: State, block: dict[str, Any] | None, part: msg.Part | None, *, is_whole: bool) -> None:
+        number = number_of(state, self.decoder.item_key or "")
+        self._write_at(object() if number is None else number, block, part, is_whole=is_whole)
+
+    def _write_at(self, key: object, block: dict[str, Any] | None, part: msg.Part | None, *, is_whole: bool) -> None:
         if block is None:
             return
-        number = number_of(state, self.decoder.item_key or "")
-        key = object() if number is None else number
         is_late = key in self._indexes
         frames = self.block_frames(self.index_of(key), block, part)
         if frames.start is not None and not is_late:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
+from copy import copy
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
@@ -21,7 +22,7 @@ from assistant_events.adapters.call_results import has_json
 from assistant_events.adapters.tables import word_of
 from assistant_events.history import NO_RESULT_KINDS, Drop, DropReason, has_result
 from assistant_events.lifecycle import MessageLifecycle
-from assistant_events.messages import AssistantMessage, CallStatus, Part, ToolPart
+from assistant_events.messages import AssistantMessage, CallStatus, Part, PartStatus, ReasoningPart, TextPart, ToolPart
 from assistant_events.reducer import fold
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind, FinishReason, write_json
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
@@ -35,6 +36,11 @@ RESTARTED = "the wire cannot mark a restart: the answer begins again"
 APP_RESULT = "what the app does with a call is sent with the next request, if at all"
 
 
+_OPEN: Mapping[type, TextPart | ReasoningPart] = {
+    ev.TextDelta: TextPart(text="", status=PartStatus.INCOMPLETE),
+    ev.ReasoningDelta: ReasoningPart(text="", status=PartStatus.INCOMPLETE),
+}
+
 _P = TypeVar("_P", bound=Part)
 
 _LOST = CUT_KINDS - {ErrorKind.TIMEOUT} | {ErrorKind.ADAPTER}
@@ -45,9 +51,10 @@ class EmitterBase(ABC):
     """
     Base class of emitters. A subclass implements `on_start`, `on_part`, `on_result`, `on_end` and calls `write`.
 
-    A part is written when it has ended, in the order in which the parts began; live events write nothing. A call of
-    another dialect that is the app's waits for the end of the message: its provider may still answer it. One answer may
-    be several messages, each paused but the last, where the wire has `joins_hops`.
+    A part is written when it has ended, in the order in which the parts began. A text or reasoning of another dialect
+    is written delta by delta, once the parts before it are: it has no state that its start needs. A call of another
+    dialect that is the app's waits for the end of the message: its provider may still answer it. One answer may be
+    several messages, each paused but the last, where the wire has `joins_hops`.
 
     Args:
         delta_chars: Length of one delta of text or of input, for `pieces`; `None` sends each in one delta.
@@ -67,7 +74,8 @@ class EmitterBase(ABC):
         self._answer: _Answer | None = None
         self._frames: list[Frame] = []
         self._drops: dict[Drop, None] = {}
-        self._unread: list[tuple[AssistantMessage, list[Frame]]] = []
+        self._unread: list[tuple[AssistantMessage, list[ev.DurableEvent]]] = []
+        self._kept: list[Frame] | None = None
         self._indexes: dict[object, int] = {}
         self._over = False
         self._closed = False
@@ -81,6 +89,22 @@ class EmitterBase(ABC):
     @abstractmethod
     def on_part(self, place: int, part: Part) -> None:
         """Write the part at *place* of the message; of a call, its input."""
+
+    def on_piece(self, place: int, part: TextPart | ReasoningPart, piece: str, *, begins: bool) -> None:
+        """
+        Write a piece of a part: by default as a part, for wires whose readers join texts behind each other.
+
+        Args:
+            place: The place of the part.
+
+            part: The part: empty and incomplete before its end, then whole.
+
+            piece: The text that follows what was written of the part.
+
+            begins: Whether it is the first piece.
+        """
+        if piece:
+            self.on_part(place, attrs.evolve(part, text=piece))
 
     def on_result(self, place: int, call: ToolPart) -> None:
         """Write the result of a call that the provider ran; the default is for wires without such calls."""
@@ -104,8 +128,8 @@ class EmitterBase(ABC):
     def write(self, frame: Frame) -> None:
         """Append a frame."""
         self._frames.append(frame)
-        if self._answer is not None:
-            self._answer.frames.append(frame)
+        if self._kept is not None:
+            self._kept.append(frame)
 
     def pieces(self, text: str) -> list[str]:
         """Return a text as the texts of deltas; an empty one has none."""
@@ -126,9 +150,9 @@ class EmitterBase(ABC):
 
     @property
     def drops(self) -> tuple[Drop, ...]:
-        """What the wire did not carry so far, each once. Complete after `close`. The frames are decoded for it."""
-        for message, frames in self._unread:
-            self._compare(message, frames)
+        """What the wire did not carry so far, each once. Complete after `close`. Frames are written and read for it."""
+        for message, events in self._unread:
+            self._compare(message, self._frames_of(events))
         self._unread.clear()
         return tuple(self._drops)
 
@@ -136,6 +160,8 @@ class EmitterBase(ABC):
         """Return the frames that *event* completes. Never raises for an event."""
         if isinstance(event, ev.DURABLE_EVENTS):
             self._take(event)
+        elif isinstance(event, (ev.TextDelta, ev.ReasoningDelta)):
+            self._write_delta(event)
         elif event.durable:  # one of a newer version of this library
             self.drop(None, OTHER_MESSAGE)
         return self._written()
@@ -165,11 +191,13 @@ class EmitterBase(ABC):
         elif isinstance(event, ev.StepRestarted):
             self.drop(None, RESTARTED)
             answer.restart(event)
+            self._kept = None if self._kept is None else []
             self._start(answer)
         elif isinstance(event, (ev.StepEnded, ev.StepFailed)):
             self._end(answer, event)
         elif answer.ended or not answer.add(event):
-            self.drop(answer.place_of(event), APP_RESULT)
+            slot = answer.slot_of(event)
+            self.drop(None if slot is None else slot.place, APP_RESULT)
         else:
             self._write_parts(answer)
 
@@ -183,10 +211,29 @@ class EmitterBase(ABC):
             if not slot.can_be_written:
                 continue
             part = answer.part(slot)
-            if not slot.is_result:
-                self.on_part(slot.place, _without_result(self._own(slot.place, part)))
-            elif isinstance(part, ToolPart) and has_result(part):
-                self.on_result(slot.place, self._own(slot.place, part))
+            if slot.is_result:
+                if isinstance(part, ToolPart) and has_result(part):
+                    self.on_result(slot.place, self._own(slot.place, part))
+                continue
+            match self._own(slot.place, part):
+                case (TextPart() | ReasoningPart()) as text if slot.written:
+                    self.on_piece(slot.place, text, text.text[slot.written :], begins=False)
+                case kept:
+                    self.on_part(slot.place, _without_result(kept))
+
+    def _write_delta(self, event: ev.TextDelta | ev.ReasoningDelta) -> None:
+        """Write what is new of a delta, when its part is the next to be written. One with a gap waits for the end."""
+        answer = self._answer
+        if answer is None or answer.is_own or answer.ended or event.message_id != answer.id:
+            return
+        slot = answer.waiting[0] if answer.waiting else None
+        if slot is None or slot is not answer.slot_of(event) or event.offset > slot.written:
+            return
+        piece = event.delta[slot.written - event.offset :]
+        if piece:
+            part = _OPEN[type(event)]
+            begins, slot.written = not slot.written, slot.written + len(piece)
+            self.on_piece(slot.place, part, piece, begins=begins)
 
     def _end(self, answer: _Answer, event: ev.StepEnded | ev.StepFailed) -> None:
         self._write_parts(answer, everything=True)
@@ -197,7 +244,16 @@ class EmitterBase(ABC):
         is_paused = self.joins_hops and message.finish_reason is FinishReason.PAUSE
         self._over = not (is_paused or is_cut)
         self.on_end(own_message(message, self.decoder.dialect))
-        self._unread.append((message, answer.frames))
+        self._unread.append((message, answer.events))
+
+    def _frames_of(self, events: list[ev.DurableEvent]) -> list[Frame]:
+        """Return the frames of a message that has ended. They are not kept: each delta has one."""
+        again = copy(self)
+        again._answer, again._over, again._kept = None, False, []
+        again._frames, again._drops, again._unread = [], {}, []
+        for event in events:
+            again.emit(event)
+        return again._kept
 
     def _compare(self, message: AssistantMessage, frames: list[Frame]) -> None:
         """Report what the message that *frames* are decoded to differs in."""
@@ -240,6 +296,9 @@ class _Slot:
 
     place: int
     events: list[ev.DurableEvent] = attrs.Factory(list[ev.DurableEvent])
+    written: int = 0
+    """How much of its text was written, delta by delta."""
+
     has_ended: bool = False
     is_called: bool = False
     is_result: bool = False
@@ -259,7 +318,6 @@ class _Answer:
         self.life = MessageLifecycle()
         self.life.advance(start)
         self.events: list[ev.DurableEvent] = [start]
-        self.frames: list[Frame] = []
         self.ended = False
         self.waiting: deque[_Slot] = deque()
         self._slots: dict[tuple[str, str | None], _Slot] = {}
@@ -268,7 +326,7 @@ class _Answer:
     def restart(self, event: ev.StepRestarted) -> None:
         """Forget all parts."""
         self.events = [self.events[0], event]
-        self.frames, self.ended, self._count = [], False, 0
+        self.ended, self._count = False, 0
         self.waiting.clear()
         self._slots.clear()
 
@@ -284,10 +342,9 @@ class _Answer:
         assert isinstance(message, AssistantMessage)
         return message.parts[0]
 
-    def place_of(self, event: ev.DurableEvent) -> int | None:
-        """Return the place of the part that *event* belongs to."""
-        slot = self._slots.get(_address(event))
-        return None if slot is None else slot.place
+    def slot_of(self, event: ev.DurableEvent | ev.TextDelta | ev.ReasoningDelta) -> _Slot | None:
+        """Return the slot of the part that *event* belongs to, of one that is open or a call."""
+        return self._slots.get(_address(event))
 
     def add(self, event: ev.DurableEvent) -> bool:
         """Add an event of a part. Returns whether the provider is its author."""
@@ -369,7 +426,7 @@ def is_lost(error: ErrorInfo | None) -> bool:
     return error is not None and error.kind in _LOST
 
 
-def _address(event: ev.DurableEvent) -> tuple[str, str | None]:
+def _address(event: ev.DurableEvent | ev.TextDelta | ev.ReasoningDelta) -> tuple[str, str | None]:
     return event.type.partition(".")[0], getattr(event, "call_id", None)
 
 

@@ -6,11 +6,16 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import attrs
+
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, block_kind, number_of
 from assistant_events.adapters.json_fields import Fields
+
+_STARTS = ("item.added", "part.added")
+"""Ends of the names of the frames that start an item, and a text of it."""
 
 
 class ItemEmitter(EmitterBase):
@@ -23,6 +28,9 @@ class ItemEmitter(EmitterBase):
 
     text_state: ClassVar[frozenset[str]] = frozenset()
     """Keys of state of each text of an item; others are of the item, and its last text has them."""
+
+    left_out: tuple[str, ...] = ()
+    """Ends of the names of frames that are not written: those of an item that were written before."""
 
     # -- implemented by subclasses
 
@@ -73,6 +81,25 @@ class ItemEmitter(EmitterBase):
         if not is_text or number is None or part.state.keys() - self.text_state:
             del self._waiting[number, kind]
             self._write_item(kind, parts)
+
+    def on_piece(self, place: int, part: msg.TextPart | msg.ReasoningPart, piece: str, *, begins: bool) -> None:
+        """Write the start of an item of one text, its next delta or its end."""
+        if begins:
+            self._write_waiting(is_whole=True)
+            self._streamed = max(self._output, default=-1) + 1
+            self._output[self._streamed] = None
+        self.left_out = () if begins else _STARTS
+        if piece:
+            self._write_streamed(attrs.evolve(part, text=piece, status=msg.PartStatus.INCOMPLETE))
+        self.left_out = (*_STARTS, ".delta")
+        if part.status is not msg.PartStatus.INCOMPLETE:
+            self._end_item(self._streamed, self._write_streamed(part))
+        self.left_out = ()
+
+    def _write_streamed(self, part: msg.TextPart | msg.ReasoningPart) -> Item:
+        item = self.write_item(block_kind(part), [part]) or {}
+        self.item_started(self._streamed, item, is_cut=part.status is msg.PartStatus.INCOMPLETE)
+        return item
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""

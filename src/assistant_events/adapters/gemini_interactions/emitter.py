@@ -137,6 +137,22 @@ class GeminiInteractionsEmitter(EmitterBase):
         if kind is not None:
             self._write_part(kind, part, part.state)
 
+    def on_piece(self, place: int, part: msg.TextPart | msg.ReasoningPart, piece: str, *, begins: bool) -> None:
+        """Write the start of a step, its next delta or its end: the sources and the stop."""
+        if begins:
+            self._stop_output()
+        kind: wire_steps.StepKind = "model_output" if isinstance(part, msg.TextPart) else "thought"
+        index = self.index_of((kind, f"part {place}"))
+        if piece:
+            step = wire_steps.write_step(kind, [attrs.evolve(part, text=piece)])
+            for frame in step_frames(step, index, delta_chars=self._delta_chars, is_cut=True):
+                if begins or frame["event_type"] != "step.start":
+                    self._frame(**frame)
+        if part.status is not msg.PartStatus.INCOMPLETE:
+            for frame in step_frames(wire_steps.write_step(kind, [_in_our_words(part)]), index):
+                if frame["event_type"] == "step.stop" or "annotations" in frame.get("delta", {}):
+                    self._frame(**frame)
+
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the step of a result."""
         self._write_part("result", call, call.result_state)

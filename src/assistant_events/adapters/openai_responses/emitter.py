@@ -83,7 +83,8 @@ class OpenAIResponsesEmitter(ItemEmitter):
             self._frame(f"{event}.done", **at, **{**more, **whole})
 
     def _frame(self, name: str, **fields: Any) -> None:
-        self.write({"type": f"response.{name}", "sequence_number": next(self._numbers), **fields})
+        if not name.endswith(self.left_out):
+            self.write({"type": f"response.{name}", "sequence_number": next(self._numbers), **fields})
 
 
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
