@@ -262,12 +262,12 @@ class EmitterBase(ABC):
         read = fold([*events, *decoder.close()]).last
         if not isinstance(read, AssistantMessage):
             read = attrs.evolve(message, parts=())
-        run = message.run if (read.run and read.run.id) == (message.run and message.run.id) else read.run
         if message.origin.dialect != self.decoder.dialect:  # its state was reported before
             message, read = [
-                attrs.evolve(each, parts=tuple(map(_without_state, each.parts)), state=NO_STATE)
+                attrs.evolve(each, parts=tuple(map(_without_state, each.parts)), run=None, state=NO_STATE)
                 for each in (message, read)
             ]
+        run = message.run if (read.run and read.run.id) == (message.run and message.run.id) else read.run
         for place, (part, other) in enumerate(zip_longest(message.parts, read.parts)):
             if part != other:
                 self.drop(min(place, len(message.parts) - 1), DropReason.UNPLACED, message.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import attrs
@@ -13,6 +13,9 @@ from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, block_kind, number_of
 from assistant_events.adapters.json_fields import Fields
+
+_PREFIXES = {"message": "msg", "reasoning": "rs"}
+"""How the id of an item begins; that of a call is the other one."""
 
 _STARTS = ("item.added", "part.added")
 """Ends of the names of the frames that start an item, and a text of it."""
@@ -97,15 +100,16 @@ class ItemEmitter(EmitterBase):
         self.left_out = ()
 
     def _write_streamed(self, part: msg.TextPart | msg.ReasoningPart) -> Item:
-        item = self.write_item(block_kind(part), [part]) or {}
-        self.item_started(self._streamed, item, is_cut=part.status is msg.PartStatus.INCOMPLETE)
+        is_cut = part.status is msg.PartStatus.INCOMPLETE
+        item = self._named(self._streamed, self.write_item(block_kind(part), [part]) or {}, is_cut=is_cut)
+        self.item_started(self._streamed, item, is_cut=is_cut)
         return item
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
         index = self._indexes_of_calls.get(call.call_id)
         if not self._write_item("result", [call]) and index is not None:
-            self._end_item(index, self.write_item("call", [call]) or {})
+            self._end_item(index, self._named(index, self.write_item("call", [call]) or {}, is_cut=False))
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the items that wait for more. Subclasses extend it."""
@@ -140,15 +144,33 @@ class ItemEmitter(EmitterBase):
         self._output[index] = None
         self._indexes_of_calls |= {last.call_id: index} if kind == "call" else {}
         is_cut = msg.content_status(last) is msg.PartStatus.INCOMPLETE
+        item = self._named(index, item, is_cut=is_cut)
         self.item_started(index, item, is_cut=is_cut)
         is_late = kind == "call" and self.has_later_result(item, last)
         if is_whole and not is_late and (not is_cut or item.get("status") == "incomplete"):
             self._end_item(index, item)
         return True
 
+    def _named(self, index: int, item: Item, *, is_cut: bool) -> Item:
+        answer = self._answer
+        if answer is None or answer.is_own:
+            return item
+        return _with_id(item, answer.id, index, "in_progress" if is_cut else "completed")
+
     def _end_item(self, index: int, item: Item) -> None:
         self._output[index] = item
         self.item_ended(index, item)
+
+
+def with_ids(items: Iterable[Item], message_id: str) -> list[Item]:
+    """Return the items of an answer of another dialect with ids and status: clients refuse those without."""
+    return [_with_id(item, message_id, index, "completed") for index, item in enumerate(items)]
+
+
+def _with_id(item: Item, message_id: str, index: int, status: str) -> Item:
+    kind = item["type"]
+    ident = f"{_PREFIXES.get(kind, 'fc')}_{message_id}_{index}"
+    return {"id": ident, **({} if kind == "reasoning" else {"status": status}), **item}
 
 
 def emptied(fields: Fields, *keys: str) -> Item:

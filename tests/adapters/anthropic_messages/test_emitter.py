@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 
 from assistant_events import fold
+from assistant_events.testing import answer as answer_events
+from assistant_events.testing import origin
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
@@ -110,3 +112,13 @@ def test_the_type_of_an_error_is_a_word():
     failed = fold(DIALECT.decoder("m").close(error)).last
 
     assert {"type": "authentication_error", "code": 401, "message": "no"} == DIALECT.emit_resource(failed)["error"]
+
+
+def test_ids_of_answers_of_others():
+    """
+    Clients that know messages by their ids would take all answers for one.
+    """
+    given = answer_events("Hi", origin=origin(dialect="openai-chat"))
+
+    assert "msg_a1" == DIALECT.emit_resource(fold(given).last)["id"]
+    assert "msg_a1" == frames_of(emitted(given)[1])[0][1]["message"]["id"]

@@ -7,7 +7,7 @@ import pytest
 
 from assistant_events import ErrorInfo, Usage, find_problems, fold
 from assistant_events.messages import MessageStatus
-from assistant_events.testing import answer, durable, origin
+from assistant_events.testing import Call, answer, durable, origin
 
 from .notation import (
     DIALECT,
@@ -312,3 +312,23 @@ def test_usage_of_others():
 
     assert written == emitted(given)[1][-1]["response"]["usage"]
     assert written == DIALECT.emit_resource(fold(given).last)["usage"]
+
+
+def test_ids_of_answers_of_others():
+    """
+    Official clients refuse items without an id, and calls that end without a status.
+    """
+    given = answer("Hi", reasoning="Hm", calls=[Call("f", {}, call_id="c1")], origin=origin(dialect="openai-chat"))
+    _, frames, _ = emitted(given)
+    output = DIALECT.emit_resource(fold(given).last)["output"]
+
+    assert [
+        ("rs_a1_0", "reasoning", None),
+        ("msg_a1_1", "message", "completed"),
+        ("fc_a1_2", "function_call", "completed"),
+    ] == [(item["id"], item["type"], item.get("status")) for item in output]
+    assert output == frames[-1]["response"]["output"]
+    assert ("resp_a1", False) == (frames[0]["response"]["id"], frames[0]["response"]["store"])
+    assert {"rs_a1_0", "msg_a1_1", "fc_a1_2"} == {frame["item_id"] for frame in frames if "item_id" in frame}
+    started = [frame["item"] for frame in frames if frame["type"] == "response.output_item.added"]
+    assert [None, "in_progress", "in_progress"] == [item.get("status") for item in started]

@@ -103,7 +103,8 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
 
 
 def _head(message: msg.AssistantMessage) -> dict[str, Any]:
-    head = {"id": string(message.state, "message_id") or "", "type": "message", "role": "assistant"}
+    ident = string(message.state, "message_id") if message.origin.dialect == _DIALECT else f"msg_{message.id}"
+    head = {"id": ident or "", "type": "message", "role": "assistant"}
     return {**head, "model": message.origin.served_model or "", "stop_reason": None, "stop_sequence": None}
 
 

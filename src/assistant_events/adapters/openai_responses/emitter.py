@@ -8,7 +8,7 @@ from typing import Any
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import is_lost, own_message
 from assistant_events.adapters.encoded import Item
-from assistant_events.adapters.item_emitter import ItemEmitter, emptied
+from assistant_events.adapters.item_emitter import ItemEmitter, emptied, with_ids
 from assistant_events.adapters.json_fields import Fields, array, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
@@ -90,7 +90,8 @@ class OpenAIResponsesEmitter(ItemEmitter):
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, as `GET` and a `POST` without `stream` do."""
     message = own_message(message, OpenAIResponsesDecoder.dialect)
-    return {**_response(message, _status(message)), "output": output_items.output_items(message)}
+    output, is_own = output_items.output_items(message), message.origin.dialect == OpenAIResponsesDecoder.dialect
+    return {**_response(message, _status(message)), "output": output if is_own else with_ids(output, message.id)}
 
 
 def _response(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
@@ -100,6 +101,7 @@ def _response(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
     # Every response has them, for official clients.
     response |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
     response |= {"error": None, "incomplete_details": None, "usage": None, "status": status, **thaw(message.details)}
+    response |= {} if is_own else {"id": f"resp_{message.id}", "store": False}
     if run is not None and is_own:
         response |= {"id": run.id, **({"background": True} if run.resumable else {})}
         response |= {} if "response_id" in message.state else {"store": False}
