@@ -7,6 +7,7 @@ import json
 import attrs
 import pytest
 
+from assistant_events import fold
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.errors import ErrorTable, retry_after_s
 from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
@@ -548,3 +549,36 @@ def test_codes_that_are_vague_or_of_gateways(name, status, fields, kind):
     error = load_dialect(name).http_error(status, {}, json.dumps({"error": {"message": "m", **fields}}).encode())
 
     assert (kind, True if kind in ("rate-limit", "timeout") else None) == (error.kind, error.retryable)
+
+
+OF_OTHERS = {
+    "a limit": (
+        "bedrock-converse",
+        {"throttlingException": {"message": "m"}},
+        "rate_limit_error",
+        "rate_limit_exceeded",
+    ),
+    "no capacity": (
+        "gemini-generate-content",
+        {"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}},
+        "overloaded_error",
+        "server_is_overloaded",
+    ),
+    "no code": ("gemini-interactions", {"error": {"message": "m"}}, "api_error", "server_error"),
+}
+
+
+@pytest.mark.parametrize(("source", "frame", "of_claude", "of_openai"), OF_OTHERS.values(), ids=OF_OTHERS)
+def test_errors_of_others_are_written_in_a_word_of_the_wire(source, frame, of_claude, of_openai):
+    """
+    A stream has no status: clients wait and ask again by the word alone.
+    """
+    events = load_dialect(source).decoder("m").feed_event(frame)
+    words = {"anthropic-messages": of_claude, "openai-chat": of_openai, "openai-responses": of_openai}
+    for name, word in words.items():
+        emitter, failed = load_dialect(name).emitter(), fold(events).last
+        last = [each for event in events for each in emitter.emit(event)][-1]
+        written = last.get("response", last)["error"]
+
+        assert (word, "m") == (written.get("type" if word == of_claude else "code"), written["message"])
+        assert written == load_dialect(name).emit_resource(failed)["error"]

@@ -19,6 +19,7 @@ import attrs
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import has_json
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.tables import word_of
 from assistant_events.history import NO_RESULT_KINDS, Drop, DropReason, has_result
 from assistant_events.lifecycle import MessageLifecycle
@@ -390,6 +391,14 @@ def own_message(message: AssistantMessage, dialect: str) -> AssistantMessage:
     parts = tuple(map(_without_state, message.parts))
     usage = message.usage and attrs.evolve(message.usage, details=NO_FIELDS)
     return attrs.evolve(message, origin=origin, parts=parts, usage=usage, state=NO_STATE, details=NO_FIELDS)
+
+
+def own_error(message: AssistantMessage, dialect: str, table: ErrorTable) -> ErrorInfo:
+    """Return the error of a failed message, in a word of the wire: clients take no other's for a reason to wait."""
+    assert message.error is not None
+    if message.origin.dialect == dialect:
+        return message.error
+    return attrs.evolve(message.error, code=table.word(message.error.kind), status=None)
 
 
 def is_uncalled(part: Part) -> bool:

@@ -11,7 +11,7 @@ from assistant_events.adapters.anthropic_messages import blocks
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
-from assistant_events.adapters.emitter import finish_word, is_lost, own_message
+from assistant_events.adapters.emitter import finish_word, is_lost, own_error, own_message
 from assistant_events.adapters.items import content_blocks
 from assistant_events.adapters.json_fields import array, mapping, string, without
 from assistant_events.values import thaw, write_json
@@ -48,7 +48,7 @@ class AnthropicMessagesEmitter(BlockEmitter):
         if message.error is None:
             self.write({"type": "message_stop"})
         elif not is_lost(message.error):
-            self.write({"type": "error", **words.ERRORS.write_document(message.error)})
+            self.write({"type": "error", **words.ERRORS.write_document(own_error(message, _DIALECT, words.ERRORS))})
 
     # -- blocks
 
@@ -96,7 +96,7 @@ def _split(block: dict[str, Any], part: msg.Part | None) -> tuple[dict[str, Any]
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document: the message, or the error of one that failed."""
     if message.error is not None:
-        return {"type": "error", **words.ERRORS.write_document(message.error)}
+        return {"type": "error", **words.ERRORS.write_document(own_error(message, _DIALECT, words.ERRORS))}
     message = own_message(message, _DIALECT)
     ending = {"stop_reason": _stop_reason(message), "stop_sequence": None, "usage": _usage(message), **_facts(message)}
     return {**_head(message), "content": content_blocks(message, "i", blocks.write_block), **ending}

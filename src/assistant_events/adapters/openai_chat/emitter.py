@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from assistant_events import messages as msg
-from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_error, own_message
 from assistant_events.adapters.gateway_deltas import with_returned
 from assistant_events.adapters.json_fields import merged, string
 from assistant_events.adapters.openai_chat import vocabulary as words
@@ -42,7 +42,7 @@ class OpenAIChatEmitter(EmitterBase):
         if message.error is None:
             self.write("[DONE]")
         elif not is_lost(message.error):
-            self.write(ERRORS.write_document(message.error))
+            self.write(ERRORS.write_document(own_error(message, _DIALECT, ERRORS)))
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the deltas of a part: of a call an empty input first, then its pieces."""
@@ -77,7 +77,7 @@ class OpenAIChatEmitter(EmitterBase):
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, or the error of one that failed."""
     if message.error is not None:
-        return ERRORS.write_document(message.error)
+        return ERRORS.write_document(own_error(message, _DIALECT, ERRORS))
     message = own_message(message, _DIALECT)
     choice, more, facts = _facts(message)
     *before, last = write_messages(message.parts)

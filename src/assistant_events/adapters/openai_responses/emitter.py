@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from assistant_events import messages as msg
-from assistant_events.adapters.emitter import is_lost, own_message
+from assistant_events.adapters.emitter import is_lost, own_error, own_message
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.item_emitter import ItemEmitter, emptied, with_ids
 from assistant_events.adapters.json_fields import Fields, array, string
@@ -110,7 +110,7 @@ def _response(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
     if is_own and message.status is msg.MessageStatus.COMPLETED and message.raw_finish_reason is None:
         del response["status"]
     if message.error is not None and status == "failed":
-        response["error"] = ERRORS.write(message.error)
+        response["error"] = ERRORS.write(own_error(message, OpenAIResponsesDecoder.dialect, ERRORS))
     if status == "incomplete" and not is_own:
         response["incomplete_details"] = {"reason": word_of(words.INCOMPLETE, message.finish_reason, None)}
     return response
