@@ -1265,3 +1265,43 @@ def test_the_end_of_the_block_is_cancelled():
         assert "s1" == store.claim("s1", "w2").session_id
 
     run(main())
+
+
+def test_the_end_of_the_block_while_a_stopped_move_ends():
+    """
+    The move comes to its end first: the store may be closed behind the block.
+    """
+
+    async def main():
+        store, client, gate, entered, ends = MemoryStore(), Provider(ASKS), asyncio.Event(), asyncio.Event(), []
+
+        async def tool(run):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                entered.set()
+                await gate.wait()
+                ends.append("the move")
+
+        async def block():
+            async with Turns(store, app(client, tool), client=client, worker="w1", **SOON) as turns:
+                session = await turns.open("s1")
+                await session.prompt("Weather?")
+                turns.start(session)
+                await until(lambda: started(session))
+                await stop_from_elsewhere(store)
+                await entered.wait()
+            ends.append("the block")
+
+        before = asyncio.all_tasks()
+        task = asyncio.create_task(block())
+        await entered.wait()
+        await asyncio.sleep(0.05)
+        gate.set()
+        await task
+
+        assert ["the move", "the block"] == ends
+        assert before == asyncio.all_tasks()
+        assert "s1" == store.claim("s1", "w2").session_id
+
+    run(main())

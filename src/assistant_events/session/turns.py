@@ -478,7 +478,7 @@ class Turns:
                 await session.stop(self._client)
         finally:
             task.cancel()
-            await asyncio.wait((task,))
+            await to_the_end(asyncio.wait((task,)))  # also when the end of the block cancels this meanwhile
         if later is not None:
             return
         if task.cancelled():
