@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from assistant_events import Origin, StepStarted, UnknownEvent, find_problems, fold, redact
 from assistant_events.adapters import dialect_names, load_dialect
-from assistant_events.adapters.emitter import OTHER_MESSAGE
+from assistant_events.adapters.emitter import OTHER_MESSAGE, REWRITTEN
 from assistant_events.history import Drop
 from assistant_events.testing import answer, origin
 from assistant_events.testing.strategies import loose_events, recut
@@ -284,6 +284,33 @@ def test_deltas_of_others_are_written_at_once(source, name):
         drops_of_durable, caused_by_durable = emitted(durable(events), dialect)
 
         assert (drops, redact(fold(caused))) == (drops_of_durable, redact(fold(caused_by_durable)))
+
+
+@pytest.mark.parametrize("kind", ["text", "reasoning"])
+@pytest.mark.parametrize("name", dialect_names())
+def test_a_delta_of_another_dialect_is_written_before_the_next_comes(name, kind):
+    """
+    A gateway has each of them to send, once.
+    """
+    emitter = load_dialect(name).emitter()
+    events = answer(**{"text": "", kind: "Oslo, Rome"}, size=5, origin=origin(dialect="acme-chat"))
+    written = [(event, b"".join(map(emitter.to_bytes, emitter.emit(event)))) for event in events]
+    deltas = [body for event, body in written if not event.durable]
+
+    assert [(True, False), (False, True)] == [(b"Oslo," in body, b" Rome" in body) for body in deltas]
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_a_text_of_another_dialect_that_its_end_replaces(name):
+    """
+    What was written stays, no piece of the other text is put behind it, and that is reported.
+    """
+    begun, delta, end = answer("Oslo", origin=origin(dialect="acme-chat"))[1:4]
+    events = [answer("", origin=origin(dialect="acme-chat"))[0], begun, delta, attrs.evolve(end, text="In Rome")]
+    drops, caused = emitted(events, load_dialect(name))
+
+    assert (0, REWRITTEN) in [(drop.part, drop.reason) for drop in drops]
+    assert fold(caused).last.text in {"Oslo", "In Rome"}
 
 
 @given(st.data(), st.sampled_from(dialect_names()), st.lists(st.integers(0, 2), min_size=50, max_size=50))

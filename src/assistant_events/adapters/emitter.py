@@ -26,6 +26,7 @@ from assistant_events.lifecycle import MessageLifecycle
 from assistant_events.messages import AssistantMessage, CallStatus, Part, PartStatus, ReasoningPart, TextPart, ToolPart
 from assistant_events.reducer import fold
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind, FinishReason, write_json
+from assistant_events.values.buffers import Buffer
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 Frame: TypeAlias = dict[str, Any] | Literal["[DONE]"]
@@ -34,6 +35,7 @@ Frame: TypeAlias = dict[str, Any] | Literal["[DONE]"]
 OUT_OF_ORDER = "the event cannot follow the events before it"
 OTHER_MESSAGE = "the event is not part of this answer"
 RESTARTED = "the wire cannot mark a restart: the answer begins again"
+REWRITTEN = "the text at its end is not that of its deltas, which were written"
 APP_RESULT = "what the app does with a call is sent with the next request, if at all"
 
 
@@ -217,8 +219,12 @@ class EmitterBase(ABC):
                     self.on_result(slot.place, self._own(slot.place, part))
                 continue
             match self._own(slot.place, part):
-                case (TextPart() | ReasoningPart()) as text if slot.written:
-                    self.on_piece(slot.place, text, text.text[slot.written :], begins=False)
+                case (TextPart() | ReasoningPart()) as whole if slot.written.length:
+                    rest = whole.text.removeprefix(written := slot.written.value())
+                    if len(rest) + len(written) != len(whole.text):
+                        rest = ""
+                        self.drop(slot.place, REWRITTEN)
+                    self.on_piece(slot.place, whole, rest, begins=False)
                 case kept:
                     self.on_part(slot.place, _without_result(kept))
 
@@ -228,13 +234,13 @@ class EmitterBase(ABC):
         if answer is None or answer.is_own or answer.ended or event.message_id != answer.id:
             return
         slot = answer.waiting[0] if answer.waiting else None
-        if slot is None or slot is not answer.slot_of(event) or event.offset > slot.written:
+        if slot is None or slot is not answer.slot_of(event) or event.offset > slot.written.length:
             return
-        piece = event.delta[slot.written - event.offset :]
+        piece = event.delta[slot.written.length - event.offset :]
         if piece:
-            part = _OPEN[type(event)]
-            begins, slot.written = not slot.written, slot.written + len(piece)
-            self.on_piece(slot.place, part, piece, begins=begins)
+            begins = not slot.written.length
+            slot.written.append(piece)
+            self.on_piece(slot.place, _OPEN[type(event)], piece, begins=begins)
 
     def _end(self, answer: _Answer, event: ev.StepEnded | ev.StepFailed) -> None:
         self._write_parts(answer, everything=True)
@@ -297,8 +303,8 @@ class _Slot:
 
     place: int
     events: list[ev.DurableEvent] = attrs.Factory(list[ev.DurableEvent])
-    written: int = 0
-    """How much of its text was written, delta by delta."""
+    written: Buffer[str] = attrs.Factory(lambda: Buffer(""))
+    """What was written of its text, delta by delta."""
 
     has_ended: bool = False
     is_called: bool = False
