@@ -277,7 +277,7 @@ REFUSED = [
     ("negative infinity", "not valid JSON: -Infinity"),
     ("nothing", "not valid JSON: expecting value at character 0"),
     ("two documents", "not valid JSON: extra data at character 3"),
-    ("trailing comma", "not valid JSON: expecting value at character 3"),
+    ("capital word", "not valid JSON: expecting value at character 1"),
     ("over the limit", "nested deeper than 200 levels"),
     ("over the limit of objects", "nested deeper than 200 levels"),
     ("over the limit, wide", "nested deeper than 200 levels"),
