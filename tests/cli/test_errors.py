@@ -94,7 +94,7 @@ LINES = {
     "run Hi --dialect esperanto": (2, "no client of dialect 'esperanto'; installed clients: anthropic-messages, "),
     "fold ": (2, "the file needs a name"),
     "mock --fixtures . --record http://127.0.0.1:1": (2, "assistant-events: .: Is a directory"),
-    "fold a\0b": (2, "embedded null byte"),
+    "fold a\0b": (2, "embedded null "),
     "fold stream --dialect esperanto": (
         2,
         "unknown dialect 'esperanto'; installed: " + ", ".join(dialect_names()),
@@ -123,7 +123,7 @@ LINES = {
     "verify db": (2, "assistant-events show SESSION --db db prints it"),
     "sessions --db ": (2, "--db needs the name of a file"),
     "fold stream --db ": (2, "--db needs the name of a file"),
-    "fold stream --db a\0b": (2, "embedded null byte"),
+    "fold stream --db a\0b": (2, "embedded null "),
     "show s1 --db present.db --markdown --json": (2, "expected either --markdown or --json, got both"),
     "show s00": (2, "assistant-events.db: no such file, expected a database"),
     "show s00 --db missing": (2, "missing: no such file, expected a database"),
