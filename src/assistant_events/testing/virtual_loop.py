@@ -41,6 +41,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._done)
         return future
 
+    async def shutdown_default_executor(
+        self,
+        timeout: float | None = None,  # noqa: ASYNC109 - a runner passes it, from Python 3.12 on
+    ) -> None:
+        """Wait until all threads have ended, in real time: in the virtual one, any *timeout* is over at once."""
+        await super().shutdown_default_executor()
+
     def _done(self, _future: asyncio.Future[_T]) -> None:
         self.busy -= 1
 
