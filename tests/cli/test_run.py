@@ -6,6 +6,7 @@ come at a certain moment, the provider is silent until the test continues.
 import signal
 import sqlite3
 import sys
+from contextlib import closing
 from itertools import pairwise
 
 import attrs
@@ -1022,5 +1023,5 @@ class TestPipes:
 
             assert 141 == running.wait(60)
         assert "Traceback" not in err
-        with sqlite3.connect(folder / "assistant-events.db") as db:
+        with closing(sqlite3.connect(folder / "assistant-events.db")) as db:
             assert db.execute("select count(*) from records").fetchone()[0] > 4
