@@ -17,6 +17,7 @@ from assistant_events.adapters.json_fields import string
 from assistant_events.history import Policy
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.testing.mutations import HOSTILE_JSON, MUTATIONS, mutated
+from tests.adapters.anthropic_messages import notation as claude
 
 
 class Sound(DecoderBase):
@@ -787,3 +788,27 @@ def test_what_is_dropped_has_to_be_named():
     for dropped in ({"meta.id": ""}, {".id": "", ".tag": ""}, {"done/meta": ""}, {"id.meta": ""}):
         with pytest.raises(AssertionError, match=r"sample: meta\.(id|tag) is lost"):
             check(Sound, body, dropped=dropped)
+
+
+SEAL = "EqUDCkYICxgCKkB94vhGG6xKjNnGimHMfRxMKRoDnfxu8X0ubqexC"
+THOUGHT = (
+    claude.B(0, "thinking", thinking="", signature=""),
+    *(claude.H(0, piece) for piece in ("I ask for the ", "weather", ".")),
+    claude.S(0, SEAL),
+    claude.X(0),
+)
+BROKEN = claude.tool(0, "srvtoolu_01Ab", "web_search", '{"query":"a\n', type="server_tool_use")
+RIGHT = {
+    "a call with a word of the thought for its name": claude.answer(
+        *THOUGHT, *claude.tool(1, "toolu_017cWttjFBXZWw8L", "weather"), stop_reason="tool_use"
+    ),
+    "input of a tool of the service that is not valid": claude.answer(*BROKEN, *claude.text(1, "Sorry.")),
+}
+
+
+@pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT)
+def test_an_answer_that_is_read_and_written_right(body):
+    """
+    Recordings of Claude have such answers, and nothing is wrong with them.
+    """
+    check_adapter(claude.DIALECT, {"answer": body}, mutations=0, every_position=0)

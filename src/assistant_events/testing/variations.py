@@ -368,8 +368,8 @@ def check_bare_state(sample: Sample) -> None:
             frames = [(name, replaced(payload, text, _longer(text))) for name, payload in frames]
         states += [(place, _longer(text)) for text in own]
         if own and isinstance(part, msg.TextPart | msg.ReasoningPart):
-            for text in {text for _, payload in frames for text in strings(payload) if text and text in part.text}:
-                frames = [(name, replaced(payload, text, "")) for name, payload in frames]
+            places = _places_of(part.text, frames)
+            frames = [(name, _without_text(payload, part.text, places)) for name, payload in frames]
     if frames == sample.payloads or not sample.can_be_rewritten:
         return
     changed = sample.rewritten(frames, f"{sample.name}, without texts beside state")
@@ -383,6 +383,26 @@ def check_bare_state(sample: Sample) -> None:
     check_encoder(changed)
     check_emitter(changed)
     check_resource(changed)
+
+
+def _places_of(text: str, frames: Iterable[tuple[str | None, Any]]) -> set[Path]:
+    """Return the fields that bring a text, by their last two names: a call may have a word of it for its name."""
+    pieces: dict[Path, list[str]] = {}
+    for _, payload in frames:
+        for path, leaf in leaves(payload):
+            if isinstance(leaf, str) and leaf in text:
+                pieces.setdefault(path[-2:], []).append(leaf)
+    return {path for path, found in pieces.items() if text in "".join(found)} or {*pieces}
+
+
+def _without_text(value: Any, text: str, places: Collection[Path], path: Path = ()) -> Any:
+    """Return JSON with nothing in place of each piece of a text."""
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return {key: _without_text(item, text, places, (*path, key)) for key, item in fields.items()}
+    if isinstance(value, list):
+        return [_without_text(item, text, places, path) for item in cast("list[object]", value)]
+    return "" if path[-2:] in places and isinstance(value, str) and value in text else value
 
 
 def with_long_state(sample: Sample) -> Sample:

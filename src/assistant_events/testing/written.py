@@ -13,6 +13,7 @@ from assistant_events import values as v
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.converters import dumps
 from assistant_events.events import Event, StepStarted
+from assistant_events.history import has_result
 from assistant_events.reducer import fold
 from assistant_events.testing.order import has_order, sequence
 from assistant_events.testing.sample import (
@@ -198,7 +199,9 @@ def _outline(message: msg.AssistantMessage) -> dict[str, object]:
         "finish reasons": (message.finish_reason, message.raw_finish_reason),
         "usage": message.usage,
         "citations": [attrs.evolve(cited, start=None, end=None) for text in texts for cited in text.citations],
-        "results of the provider": [(call.call_id, call.status, call.output, call.error) for call in executed],
+        "results of the provider": [
+            (call.call_id, call.status, call.output, call.error if has_result(call) else None) for call in executed
+        ],
         "model": message.origin.served_model or message.origin.model,
         "media": [attrs.evolve(part, state=v.State()) for part in message.parts if isinstance(part, msg.MediaPart)],
         "details": message.details,
