@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Origin, StepStarted, UnknownEvent, find_problems, fold, redact
+from assistant_events import Origin, StepFailed, StepStarted, UnknownEvent, find_problems, fold, redact
 from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.adapters.emitter import OTHER_MESSAGE, REWRITTEN
 from assistant_events.history import Drop
 from assistant_events.testing import answer, origin
 from assistant_events.testing.strategies import loose_events, recut
-from assistant_events.values import thaw
+from assistant_events.values import Citation, ErrorInfo, thaw
 from tests.adapters.anthropic_messages.samples import SAMPLES as MESSAGES
 from tests.adapters.gemini_generate_content.samples import SAMPLES as GENERATE_CONTENT
 from tests.adapters.notation import C, D, K, S, X, args, fc, mo, step
@@ -311,6 +311,24 @@ def test_a_text_of_another_dialect_that_its_end_replaces(name):
 
     assert (0, REWRITTEN) in [(drop.part, drop.reason) for drop in drops]
     assert fold(caused).last.text in {"Oslo", "In Rome"}
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+@pytest.mark.parametrize("name", dialect_names())
+def test_sources_of_a_text_of_another_dialect_are_written_once(name, is_cut):
+    """
+    They come with its end: also of a text whose last delta was lost, and of one that was cut.
+    """
+    *events, end, stop = answer("It rains in Oslo.", size=8, origin=origin(dialect="acme-chat"))
+    end = attrs.evolve(end, complete=not is_cut, citations=[Citation(url="https://u", title="T", start=12, end=16)])
+    lost = StepFailed(message_id=stop.message_id, error=ErrorInfo(kind="network", message="lost"))
+    events += [end, lost if is_cut else stop]
+    first, *others = [
+        redact(fold(emitted(given_events, load_dialect(name))[1]))
+        for given_events in (durable(events), events, [*events[:3], *durable(events)[2:]])
+    ]
+
+    assert [first] * len(others) == others
 
 
 @given(st.data(), st.sampled_from(dialect_names()), st.lists(st.integers(0, 2), min_size=50, max_size=50))

@@ -39,9 +39,9 @@ REWRITTEN = "the text at its end is not that of its deltas, which were written"
 APP_RESULT = "what the app does with a call is sent with the next request, if at all"
 
 
-_OPEN: Mapping[type, TextPart | ReasoningPart] = {
-    ev.TextDelta: TextPart(text="", status=PartStatus.INCOMPLETE),
-    ev.ReasoningDelta: ReasoningPart(text="", status=PartStatus.INCOMPLETE),
+_OPEN: Mapping[str, TextPart | ReasoningPart] = {
+    "text": TextPart(text="", status=PartStatus.INCOMPLETE),
+    "reasoning": ReasoningPart(text="", status=PartStatus.INCOMPLETE),
 }
 
 _P = TypeVar("_P", bound=Part)
@@ -100,9 +100,9 @@ class EmitterBase(ABC):
         Args:
             place: The place of the part.
 
-            part: The part: empty and incomplete before its end, then whole.
+            part: The part: empty and incomplete with each piece, then whole.
 
-            piece: The text that follows what was written of the part.
+            piece: The text that follows what was written of the part; empty at its end.
 
             begins: Whether it is the first piece.
         """
@@ -224,7 +224,9 @@ class EmitterBase(ABC):
                     if len(rest) + len(written) != len(whole.text):
                         rest = ""
                         self.drop(slot.place, REWRITTEN)
-                    self.on_piece(slot.place, whole, rest, begins=False)
+                    if rest:
+                        self.on_piece(slot.place, _OPEN[whole.type], rest, begins=False)
+                    self.on_piece(slot.place, whole, "", begins=False)
                 case kept:
                     self.on_part(slot.place, _without_result(kept))
 
@@ -240,7 +242,7 @@ class EmitterBase(ABC):
         if piece:
             begins = not slot.written.length
             slot.written.append(piece)
-            self.on_piece(slot.place, _OPEN[type(event)], piece, begins=begins)
+            self.on_piece(slot.place, _OPEN[_address(event)[0]], piece, begins=begins)
 
     def _end(self, answer: _Answer, event: ev.StepEnded | ev.StepFailed) -> None:
         self._write_parts(answer, everything=True)

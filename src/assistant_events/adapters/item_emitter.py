@@ -91,12 +91,14 @@ class ItemEmitter(EmitterBase):
             self._write_waiting(is_whole=True)
             self._streamed = max(self._output, default=-1) + 1
             self._output[self._streamed] = None
-        self.left_out = () if begins else _STARTS
         if piece:
-            self._write_streamed(attrs.evolve(part, text=piece, status=msg.PartStatus.INCOMPLETE))
-        self.left_out = (*_STARTS, ".delta")
-        if part.status is not msg.PartStatus.INCOMPLETE:
-            self._end_item(self._streamed, self._write_streamed(part))
+            self.left_out = () if begins else _STARTS
+            self._write_streamed(attrs.evolve(part, text=piece))
+        else:
+            self.left_out = (*_STARTS, ".delta")
+            item = self._write_streamed(part)
+            if part.status is not msg.PartStatus.INCOMPLETE:
+                self._end_item(self._streamed, item)
         self.left_out = ()
 
     def _write_streamed(self, part: msg.TextPart | msg.ReasoningPart) -> Item:

@@ -148,8 +148,9 @@ class GeminiInteractionsEmitter(EmitterBase):
             for frame in step_frames(step, index, delta_chars=self._delta_chars, is_cut=True):
                 if begins or frame["event_type"] != "step.start":
                     self._frame(**frame)
-        if part.status is not msg.PartStatus.INCOMPLETE:
-            for frame in step_frames(wire_steps.write_step(kind, [_in_our_words(part)]), index):
+        else:
+            step = wire_steps.write_step(kind, [_in_our_words(part)])
+            for frame in step_frames(step, index, is_cut=_is_cut(part)):
                 if frame["event_type"] == "step.stop" or "annotations" in frame.get("delta", {}):
                     self._frame(**frame)
 
