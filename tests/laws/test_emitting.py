@@ -301,6 +301,36 @@ def test_a_delta_of_another_dialect_is_written_before_the_next_comes(name, kind)
 
 
 @pytest.mark.parametrize("name", dialect_names())
+def test_a_delta_that_came_before_the_part_before_it_had_ended(name):
+    """
+    It is written with the end of that part, and the deltas that follow with themselves.
+    """
+    events = answer("Oslo, Rome", reasoning="Think", size=5, origin=origin(dialect="acme-chat"))
+    start, thought, thinks, thought_ends, text, *deltas, text_ends, end = events
+    emitter = load_dialect(name).emitter()
+    mixed = [start, thought, thinks, text, deltas[0], thought_ends, deltas[1], text_ends, end]
+    written = [b"".join(map(emitter.to_bytes, emitter.emit(event))) for event in mixed]
+
+    assert [(False, False), (True, False), (False, True)] == [
+        (b"Oslo," in body, b" Rome" in body) for body in written[4:7]
+    ]
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_deltas_behind_the_close_are_never_refused(name):
+    """
+    An application that has aborted an answer may still have its deltas.
+    """
+    start, text, *deltas, _, _ = answer("Oslo, Rome", size=5, origin=origin(dialect="acme-chat"))
+    emitter = load_dialect(name).emitter()
+    for event in (start, text):
+        emitter.emit(event)
+    emitter.close()
+
+    assert [[], []] == [emitter.emit(delta) for delta in deltas]
+
+
+@pytest.mark.parametrize("name", dialect_names())
 def test_a_text_of_another_dialect_that_its_end_replaces(name):
     """
     What was written stays, no piece of the other text is put behind it, and that is reported.

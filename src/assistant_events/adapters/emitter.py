@@ -219,30 +219,35 @@ class EmitterBase(ABC):
                     self.on_result(slot.place, self._own(slot.place, part))
                 continue
             match self._own(slot.place, part):
-                case (TextPart() | ReasoningPart()) as whole if slot.written.length:
-                    rest = whole.text.removeprefix(written := slot.written.value())
+                case (TextPart() | ReasoningPart()) as whole if slot.has_begun:
+                    rest = whole.text.removeprefix(written := slot.came.value())
                     if len(rest) + len(written) != len(whole.text):
-                        rest = ""
                         self.drop(slot.place, REWRITTEN)
-                    if rest:
-                        self.on_piece(slot.place, _OPEN[whole.type], rest, begins=False)
+                    elif rest:
+                        self._write_piece(slot, rest)
                     self.on_piece(slot.place, whole, "", begins=False)
                 case kept:
                     self.on_part(slot.place, _without_result(kept))
+        if answer.waiting and answer.waiting[0].came.length and not answer.waiting[0].has_begun:
+            self._write_piece(answer.waiting[0], answer.waiting[0].came.value())
 
     def _write_delta(self, event: ev.TextDelta | ev.ReasoningDelta) -> None:
         """Write what is new of a delta, when its part is the next to be written. One with a gap waits for the end."""
         answer = self._answer
         if answer is None or answer.is_own or answer.ended or event.message_id != answer.id:
             return
-        slot = answer.waiting[0] if answer.waiting else None
-        if slot is None or slot is not answer.slot_of(event) or event.offset > slot.written.length:
+        slot = answer.slot_of(event)
+        if slot is None or event.offset > slot.came.length:
             return
-        piece = event.delta[slot.written.length - event.offset :]
+        piece = event.delta[slot.came.length - event.offset :]
         if piece:
-            begins = not slot.written.length
-            slot.written.append(piece)
-            self.on_piece(slot.place, _OPEN[_address(event)[0]], piece, begins=begins)
+            slot.came.append(piece)
+            if answer.waiting and slot is answer.waiting[0]:
+                self._write_piece(slot, piece)
+
+    def _write_piece(self, slot: _Slot, piece: str) -> None:
+        begins, slot.has_begun = not slot.has_begun, True
+        self.on_piece(slot.place, _OPEN[_address(slot.events[0])[0]], piece, begins=begins)
 
     def _end(self, answer: _Answer, event: ev.StepEnded | ev.StepFailed) -> None:
         self._write_parts(answer, everything=True)
@@ -305,8 +310,11 @@ class _Slot:
 
     place: int
     events: list[ev.DurableEvent] = attrs.Factory(list[ev.DurableEvent])
-    written: Buffer[str] = attrs.Factory(lambda: Buffer(""))
-    """What was written of its text, delta by delta."""
+    came: Buffer[str] = attrs.Factory(lambda: Buffer(""))
+    """What has come of its text, delta by delta."""
+
+    has_begun: bool = False
+    """Whether that was written, since no part before it waits."""
 
     has_ended: bool = False
     is_called: bool = False
