@@ -83,6 +83,20 @@ def test_a_result_with_fields_of_a_tool(found):
     assert expected == [(call.name, call.input, call.output) for call in read.tool_calls]
 
 
+def test_calls_of_the_app_are_counted_alone():
+    """
+    The official client has no place for a call 1 without a call 0: it raised behind a tool that the provider had run.
+    """
+    ran = Call("search", {"q": "x"}, output=[TextContent("found")], provider_executed=True)
+    emitter = DIALECT.emitter()
+    written = [emitter.emit(event) for event in testing.answer(calls=[ran, Call("f", {}), Call("g", {})])]
+    chunks = [frame for frames in written for frame in frames if frame != "[DONE]"]
+    deltas = [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
+
+    assert [0, 0, 1, 1] == [call["index"] for delta in deltas for call in delta.get("tool_calls", ())]
+    assert {0} == {call["index"] for delta in deltas for call in delta.get("executed_tools", ())}
+
+
 @pytest.mark.parametrize("reason", ["length", "content_filter"])
 def test_a_call_that_was_cut_before_its_input(reason):
     """
