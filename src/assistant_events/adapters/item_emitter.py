@@ -69,6 +69,7 @@ class ItemEmitter(EmitterBase):
         """The parts of the items whose last part has not come, by the numbers of the items."""
 
         self._indexes_of_calls: dict[str, int] = {}
+        self._next = 0
         self._output: dict[int, Item | None] = {}
         """The items by their indexes; `None` until they have ended."""
 
@@ -89,8 +90,7 @@ class ItemEmitter(EmitterBase):
         """Write the start of an item of one text, its next delta or its end."""
         if begins:
             self._write_waiting(is_whole=True)
-            self._streamed = max(self._output, default=-1) + 1
-            self._output[self._streamed] = None
+            self._streamed = self._begin_item(None)
         if piece:
             self.left_out = () if begins else _STARTS
             self._write_streamed(attrs.evolve(part, text=piece))
@@ -141,9 +141,7 @@ class ItemEmitter(EmitterBase):
             # What came behind the end of the item (`OpenItem.add_late`), which only the last frame has.
             self._output[index] = {**known, **{key: value for key, value in item.items() if value != []}}
             return True
-        if index is None or index in self._output:  # two at one place come of a damaged stream
-            index = max(self._output, default=-1) + 1
-        self._output[index] = None
+        index = self._begin_item(index)
         self._indexes_of_calls |= {last.call_id: index} if kind == "call" else {}
         is_cut = msg.content_status(last) is msg.PartStatus.INCOMPLETE
         item = self._named(index, item, is_cut=is_cut)
@@ -152,6 +150,14 @@ class ItemEmitter(EmitterBase):
         if is_whole and not is_late and (not is_cut or item.get("status") == "incomplete"):
             self._end_item(index, item)
         return True
+
+    def _begin_item(self, index: int | None) -> int:
+        """Return the index of a new item: the next one when it has none, or another's, as two of a damaged stream."""
+        if index is None or index in self._output:
+            index = self._next
+        self._next = max(self._next, index + 1)
+        self._output[index] = None
+        return index
 
     def _named(self, index: int, item: Item, *, is_cut: bool) -> Item:
         answer = self._answer

@@ -28,7 +28,6 @@ class OpenAIChatEmitter(EmitterBase):
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write a chunk with the role."""
         self._head = _head(message, "chat.completion.chunk")
-        self._places: dict[str, dict[int, int]] = {}
         self._write({"role": "assistant", "content": ""})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
@@ -52,20 +51,16 @@ class OpenAIChatEmitter(EmitterBase):
                 for piece in self.pieces(value):
                     self._write({name: piece})
             elif name == "tool_calls":
-                [call], index = value, self._index_of(name, place)
+                [call], index = value, {"index": self.index_of(place)}  # without gaps, for the official client
                 of, key = ("custom", "input") if "custom" in call else ("function", "arguments")
                 text = string(call[of], key) or ""  # only an item kept raw has something else
                 self._write({name: [{**index, **call, of: {**call[of], **({key: ""} if text else {})}}]})
                 for piece in self.pieces(text):
                     self._write({name: [{**index, of: {key: piece}}]})
             elif name == "executed_tools":
-                self._write({name: [{**self._index_of(name, place), **value[0]}]})
+                self._write({name: [{"index": place, **value[0]}]})
             else:
                 self._write({name: value})
-
-    def _index_of(self, name: str, place: int) -> dict[str, int]:
-        """Return the index of a call in its array, where the official client expects them without gaps."""
-        return {"index": (places := self._places.setdefault(name, {})).setdefault(place, len(places))}
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write a tool of the provider once more, with its result, or the message that has it."""
