@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import threading
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -1229,10 +1229,12 @@ def test_the_end_of_the_block_while_moves_are_made(caplog):
     run(main())
 
 
-def lingering(entered, gate):
+@asynccontextmanager
+async def lingering_turn(store, entered, gate):
     """
-    A tool that, once it is cancelled, ends when *gate* is set.
+    The block of a turn whose tool, once it is cancelled, sets *entered* and ends when *gate* is set.
     """
+    client = Provider(ASKS)
 
     async def tool(run):
         try:
@@ -1241,17 +1243,12 @@ def lingering(entered, gate):
             entered.set()
             await gate.wait()
 
-    return tool
-
-
-async def begun(turns):
-    """
-    Start a turn, and wait until its tool runs.
-    """
-    session = await turns.open("s1")
-    await session.prompt("Weather?")
-    turns.start(session)
-    await until(lambda: started(session))
+    async with Turns(store, app(client, tool), client=client, worker="w1", **SOON) as turns:
+        session = await turns.open("s1")
+        await session.prompt("Weather?")
+        turns.start(session)
+        await until(lambda: started(session))
+        yield
 
 
 def test_the_end_of_the_block_is_cancelled():
@@ -1260,12 +1257,11 @@ def test_the_end_of_the_block_is_cancelled():
     """
 
     async def main():
-        store, client, gate, entered = MemoryStore(), Provider(ASKS), asyncio.Event(), asyncio.Event()
+        store, gate, entered = MemoryStore(), asyncio.Event(), asyncio.Event()
 
         async def block():
-            tool = lingering(entered, gate)
-            async with Turns(store, app(client, tool), client=client, worker="w1", **SOON) as turns:
-                await begun(turns)
+            async with lingering_turn(store, entered, gate):
+                pass
 
         before = asyncio.all_tasks()
         task = asyncio.create_task(block())
@@ -1289,12 +1285,10 @@ def test_the_end_of_the_block_while_a_stopped_move_ends():
     """
 
     async def main():
-        store, client, gate, entered = MemoryStore(), Provider(ASKS), asyncio.Event(), asyncio.Event()
+        store, gate, entered = MemoryStore(), asyncio.Event(), asyncio.Event()
 
         async def block():
-            tool = lingering(entered, gate)
-            async with Turns(store, app(client, tool), client=client, worker="w1", **SOON) as turns:
-                await begun(turns)
+            async with lingering_turn(store, entered, gate):
                 await stop_from_elsewhere(store)
                 await entered.wait()
             return gate.is_set()

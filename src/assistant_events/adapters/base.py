@@ -18,7 +18,7 @@ from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
 from assistant_events.adapters.items import last_number
-from assistant_events.adapters.json_fields import Fields, learn, mapping, plain_json, said
+from assistant_events.adapters.json_fields import Fields, dumped, learn, mapping, plain_json, said
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
@@ -158,7 +158,7 @@ class DecoderBase(FrameReader):
         """
         if self.closed:
             raise LocalProtocolError("the decoder is closed, nothing can be fed")
-        fields = _dumped(event, **{self.dump_without: True})
+        fields = _fields_of(event, **{self.dump_without: True})
         if self.terminal:
             return []
         self._leave_fast_path()
@@ -582,10 +582,8 @@ def _calls_by_id(paused: AssistantMessage | None) -> dict[str, ToolPart]:
     return {wire_id(call) or call.call_id: call for call in calls if call.provider_executed}
 
 
-def _dumped(event: object, **options: bool) -> Fields:
-    dump = getattr(event, "model_dump", None)
-    fields = dump(mode="json", by_alias=True, **options) if callable(dump) else event
-    if isinstance(fields, Mapping):
-        plain: dict[str, Any] = plain_json(fields)  # pyright: ignore[reportUnknownArgumentType]  # plain JSON
-        return plain
-    raise TypeError(f"event: expected a mapping or an object with model_dump, got {type(event).__name__}")
+def _fields_of(event: object, **options: bool) -> Fields:
+    fields: Fields | None = plain_json(dumped(event, **options))
+    if fields is None:
+        raise TypeError(f"event: expected a mapping or an object with model_dump, got {type(event).__name__}")
+    return fields

@@ -63,7 +63,7 @@ def plain_json(value: object, depth: int = 0) -> Any:
     if isinstance(value, float) and isfinite(value):
         return float(value)
     text = _text_of(value)
-    return plain_json(_dumped(value), depth) if text is None else text
+    return plain_json(dumped(value, exclude_unset=True), depth) if text is None else text
 
 
 def _text_of(value: object) -> str | None:
@@ -73,10 +73,10 @@ def _text_of(value: object) -> str | None:
     return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else None
 
 
-def _dumped(value: object) -> Fields | None:
-    """Return the fields of an object of an SDK; `None` for anything else."""
+def dumped(value: object, **options: bool) -> Fields | None:
+    """Return the fields of an object of an SDK, with *options* of `model_dump`, or of a mapping, else `None`."""
     dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
-    fields = dump(mode="json", by_alias=True, exclude_unset=True) if callable(dump) else None
+    fields: Any = dump(mode="json", by_alias=True, **options) if callable(dump) else value
     return fields if isinstance(fields, Mapping) else None
 
 
