@@ -113,7 +113,7 @@ _STARTS: Final = frozenset[KnownType]({ev.PromptSubmitted, ev.StepStarted, ev.Co
 _COMPACTION: Final = frozenset[KnownType]({ev.CompactionDelta, ev.CompactionEnded, ev.CompactionFailed})
 _STEP: Final = _CONTENT | _STEP_TERMINALS | {ev.StepRestarted}
 
-ALL_EVENTS: Final[tuple[KnownType, ...]] = (*ev.DurableEvent.__args__, *ev.LiveEvent.__args__)
+ALL_EVENTS: Final[tuple[KnownType, ...]] = (*ev.DURABLE_EVENTS, *ev.LIVE_EVENTS)
 
 
 def _row(
@@ -276,8 +276,8 @@ def _call_column(cls: KnownType) -> _CallColumn | None:
     return {phase: row[cls] for phase, row in CALL.items()} if cls in _CALL_EVENTS else None
 
 
-# The three tables in the form in which one look-up finds all that `step` needs: every event that is kept passes there.
-_STEPS: Final[
+# The three tables in the form in which one look-up finds all that `advance` needs: every stored event passes there.
+_MOVES: Final[
     dict[
         MessagePhase,
         dict[KnownType, tuple[MessagePhase | Rejection, str, _FragmentColumn | None, _CallColumn | None]],
@@ -358,17 +358,17 @@ class MessageLifecycle:
     def advance(self, event: KnownEvent) -> Rejection | None:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
         cls = event.__class__
-        after, kind, fragment_moves, call_moves = _STEPS[self.phase][cls]
+        after, kind, fragment_moves, call_moves = _MOVES[self.phase][cls]
         # Parts of a message never change the phase of the message.
         if fragment_moves is not None:
             moved = fragment_moves[self._fragments[kind]]
-            # For an enum, `isinstance` takes longer than the rest of a step.
+            # For an enum, `isinstance` takes longer than all the rest here.
             if type(moved) is Rejection:
                 return moved
             self._fragments[kind] = moved  # type: ignore[assignment]
             return None
         if call_moves is not None:
-            return self._step_call(event, call_moves)
+            return self._advance_call(event, call_moves)
         if type(after) is Rejection:
             return self._refused(event, after)
         if cls in _STEP_TERMINALS:
@@ -384,16 +384,16 @@ class MessageLifecycle:
         return None
 
     def fragment(self, kind: str) -> FragmentPhase:
-        """Phase of the fragments of this kind."""
+        """Return the phase of the fragments of this kind."""
         return self._fragments[kind]
 
     def call(self, call_id: str) -> CallPhase:
-        """Phase of a call; `UNKNOWN` when there is none of this id."""
+        """Return the phase of a call; `UNKNOWN` when there is none of this id."""
         call = self._calls.get(call_id)
         return _NO_CALL if call is None else call.phase
 
     def unsettled_calls(self) -> list[str]:
-        """Ids of the calls that keep a step from ending: without an input, or run by the provider and not answered."""
+        """Return the ids of calls that keep a step from ending: without input, or the provider's without a result."""
         return list(self._unsettled)
 
     def settle(self, call_id: str) -> bool:
@@ -425,7 +425,7 @@ class MessageLifecycle:
         if _KEEPS_OPEN[phase][call.provider_executed]:
             self._unsettled[part.call_id] = None
 
-    def _step_call(self, event: Any, moves: _CallColumn) -> Rejection | None:
+    def _advance_call(self, event: Any, moves: _CallColumn) -> Rejection | None:
         # Any: an event of a call; what is read of it is looked at by its class.
         call_id = event.call_id
         call = self._calls.get(call_id)
@@ -439,7 +439,7 @@ class MessageLifecycle:
             call = self._calls[call_id] = _Call(event.name)
             call.provider_executed = event.provider_executed
         elif cls not in _INPUT_PIECES:
-            rejection = self._advance_call(call, event)
+            rejection = self._update_call(call, event)
             if rejection is not None:
                 return rejection
         if after is not phase:
@@ -450,9 +450,9 @@ class MessageLifecycle:
                 self._unsettled.pop(call_id, None)
         return None
 
-    def _advance_call(self, call: _Call, event: Any) -> Rejection | None:
+    def _update_call(self, call: _Call, event: Any) -> Rejection | None:
         """Note what an event adds to a call, or return why the call does not allow it."""
-        # Any: as for `_step_call`.
+        # Any: as for `_advance_call`.
         cls = event.__class__
         if cls in _BY_APP:
             rejection = call.advance_by_app(event)
@@ -467,7 +467,7 @@ class MessageLifecycle:
         return None
 
     def _may_pause(self, event: KnownEvent) -> bool:
-        """Whether the calls that keep the step open may get their results after it."""
+        """Return whether the calls that keep the step open may get their results after it."""
         if not isinstance(event, ev.StepEnded) or event.finish_reason is not FinishReason.PAUSE:
             return False
         return all(self._calls[call_id].phase is _CALLED for call_id in self._unsettled)

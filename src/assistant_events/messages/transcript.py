@@ -241,14 +241,14 @@ def _waiting(call: ToolPart, awaits: Awaits) -> Unfinished:
 
 
 def _continues(message: AssistantMessage) -> bool:
-    """Whether the model is to be asked again after a completed message without pending calls."""
+    """Return whether the model is to be asked again after a completed message without pending calls."""
     return message.status is MessageStatus.COMPLETED and (
         message.finish_reason is FinishReason.PAUSE or any(not call.provider_executed for call in message.tool_calls)
     )
 
 
 def _is_resumable(message: AssistantMessage) -> bool:
-    """Whether a failed step was only cut, and its run can be resumed."""
+    """Return whether a failed step was only cut, and its run can be resumed."""
     return (
         message.error is not None
         and message.error.kind in CUT_KINDS
