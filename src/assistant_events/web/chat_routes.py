@@ -398,16 +398,12 @@ async def _fold_module(_request: Request) -> Response:
     return FileResponse(path, headers={"cache-control": "no-cache"}, media_type="text/javascript")
 
 
-def _record(store: Store, session_id: str, seq: int) -> Record | None:
-    """Return a record; `None` where there is none, or it has been pruned."""
-    with suppress(PrunedError):
-        return next(iter(store.read(session_id, seq - 1, limit=1)), None) if seq else None
-    return None
-
-
 def _cursor_at(store: Store, session_id: str, seq: int) -> Cursor:
-    record = _record(store, session_id, seq)
-    return Cursor.of_pruned(seq) if record is None else Cursor.of(record)
+    """Return the cursor behind a record; that of a pruned one where there is no record, or it has been pruned."""
+    with suppress(PrunedError):
+        for record in store.read(session_id, seq - 1, limit=1) if seq else ():
+            return Cursor.of(record)
+    return Cursor.of_pruned(seq)
 
 
 def _place(store: Store, session_id: str, cursor: Cursor) -> int | None:
