@@ -111,13 +111,10 @@ def _is_asked(call: ToolPart) -> bool:
 
 async def _answer(session: Session, fields: Fields, event_of: Callable[[ToolPart], DurableEvent | None]) -> object:
     """Append what *event_of* returns for the call that is named; `None` refuses it."""
+    named = (fields["message_id"], fields["call_id"])
     while True:
-        for call in session.transcript.pending_tool_calls:
-            if (call.message_id, call.call_id) == (fields["message_id"], fields["call_id"]):
-                event = event_of(call)
-                break
-        else:
-            event = None
+        calls = [call for call in session.transcript.pending_tool_calls if (call.message_id, call.call_id) == named]
+        event = event_of(calls[0]) if calls else None
         if event is None:
             raise HTTPException(409, f"call {fields['call_id']!r:.100} does not wait for this; read the session again")
         try:
