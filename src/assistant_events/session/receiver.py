@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from itertools import compress
+from itertools import chain, compress, repeat
+from operator import not_
 from threading import Lock
 from typing import Any, Final, NamedTuple, cast, final
 from weakref import WeakSet
@@ -195,12 +196,11 @@ class StreamReceiver:
         if not self._stored and ev.StepStarted in map(type, self.pending):
             self._place_starts()
         trial = self._projection.trial()
-        stored = len(self._stored)  # so many are in the log already, from the first
         # Any: durable events. To narrow them by a call for each event would count.
-        new: list[Any] = [self.pending[at] for at in self._durable_at[stored:]]
+        new: list[Any] = [self.pending[at] for at in self._durable_at[len(self._stored) :]]  # those not in the log yet
         kept = [trial.apply(event) in KEPT for event in new]
         if not all(kept):
-            self._drop(new, [*([True] * stored), *kept])
+            self._drop(new, kept)
             new = list(compress(new, kept))
         self.sent = Batch(tuple(new), self._projection.seq, trial)
         return self.sent
@@ -227,8 +227,8 @@ class StreamReceiver:
         return message.id in self.message_ids or is_hop
 
     def _drop(self, new: list[StoredEvent], kept: list[bool]) -> None:
-        """Drop those pending durable events that are not *kept*: they would not apply."""
-        for event in compress(new, [not is_kept for is_kept in kept[len(self._stored) :]]):
+        """Drop those of the *new* pending events that are not *kept*: they would not apply."""
+        for event in compress(new, map(not_, kept)):
             if isinstance(event, ev.StepStarted):
                 self.give_up()
                 raise LocalProtocolError(
@@ -241,7 +241,7 @@ class StreamReceiver:
                 raise LocalProtocolError(
                     f"message {event.message_id!r} cannot begin again: the app has run a call of it meanwhile"
                 )
-        flags = iter(kept)
+        flags = chain(repeat(True, len(self._stored)), kept)
         self.pending = [event for event in self.pending if not event.durable or next(flags)]
         self._has_dropped = True
 
