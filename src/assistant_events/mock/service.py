@@ -304,7 +304,8 @@ class MockService(ABC, Generic[_RunT]):
         name = call.request.path_params.get("model_name")
         if name is not None:
             return json_response(self.model_document(name))
-        return json_response(self.model_list([*map(self.model_document, self.model_names(self.RUN.MODEL))]))
+        named = [model for fixture in self.catalog if isinstance(model := fixture.match.model, str)]
+        return json_response(self.model_list([*map(self.model_document, dict.fromkeys([self.RUN.MODEL, *named]))]))
 
     def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
         """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""
@@ -385,11 +386,6 @@ class MockService(ABC, Generic[_RunT]):
             # The classic body: @ai-sdk/google shows the message of no other.
             raise ApiError(400, self.catalog.miss(facts, self._counts()), code=400, name="NO_FIXTURE")
         return found
-
-    def model_names(self, default: str) -> list[str]:
-        """Return the names in the list of models: the default one, and those that fixtures name."""
-        named = [fixture.match.model for fixture in self.catalog]
-        return [*dict.fromkeys([default, *[name for name in named if isinstance(name, str)]])]
 
     def _counts(self) -> dict[int, int]:
         return {index: served.count for index, served in enumerate(self._fixtures)}
