@@ -271,12 +271,12 @@ class MemoryLive:
         return failure
 
     def _catch_up(self, topic: Topic) -> None:
-        if not topic.is_read:
-            topic.is_read = True
+        if not topic.is_reading:
+            topic.is_reading = True
             self._start(self._look_safely(topic)).add_done_callback(lambda _task: self._has_read(topic))
 
     def _has_read(self, topic: Topic) -> None:
-        topic.is_read = False
+        topic.is_reading = False
         self._forget_idle(topic)
 
     async def _look_safely(self, topic: Topic) -> None:

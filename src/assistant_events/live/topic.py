@@ -87,7 +87,7 @@ class Topic:
     timer: asyncio.TimerHandle | None = None
     """Flushes the pending events."""
 
-    is_read: bool = False
+    is_reading: bool = False
     """Whether a task reads what the topic lacks."""
 
     quiet: bool = True
@@ -101,7 +101,7 @@ class Topic:
     @property
     def is_idle(self) -> bool:
         """Whether it has no subscribers and nothing is open."""
-        return not (self.watchers or self.fragments or self.pending or self.is_read)
+        return not (self.watchers or self.fragments or self.pending or self.is_reading)
 
     def is_ended(self) -> bool:
         """Return whether the subscriptions have ended; raise if by a failure."""
