@@ -79,7 +79,7 @@ class UnknownDialectError(AssistantEventsError, LookupError):
 
 
 class AdapterError(AssistantEventsError):
-    """An installed adapter cannot be used: its entry point does not load or names no `Dialect`."""
+    """An entry point of a dialect cannot be used: it does not load, or names an object of another class."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(name, reason)
