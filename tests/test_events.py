@@ -263,7 +263,7 @@ WRONG = [
         MediaEnded,
         {**M, "media_type": "a/b"},
         ValueError,
-        "MediaEnded: expected data or uri for a complete medium",
+        "MediaEnded: expected data or uri for a complete media item",
     ),
     (
         MediaEnded,

@@ -131,7 +131,7 @@ FAULTS = [
     (
         Event,
         MEDIA,
-        "$: expected data or uri for a complete medium, got an object with type, v, message_id, media_type",
+        "$: expected data or uri for a complete media item, got an object with type, v, message_id, media_type",
     ),
     (
         Event,

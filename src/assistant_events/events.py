@@ -237,7 +237,7 @@ class MediaEnded(_Durable):
         if self.data is not None and self.uri is not None:
             raise ValueError("MediaEnded: expected data or uri, not both")
         if self.complete and self.data is None and self.uri is None:
-            raise ValueError("MediaEnded: expected data or uri for a complete medium")
+            raise ValueError("MediaEnded: expected data or uri for a complete media item")
 
 
 @final
@@ -423,7 +423,7 @@ def _to_bytes(value: bytes | bytearray | memoryview) -> bytes:
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaDelta(_Delta):
-    """A piece of the open medium."""
+    """A piece of the open media item."""
 
     type: ClassVar[Literal["media.delta"]] = "media.delta"
 

@@ -196,7 +196,7 @@ export interface MediaContent {
   uri?: string;
 }
 
-/** A piece of the open medium. */
+/** A piece of the open media item. */
 export interface MediaDelta {
   type: 'media.delta';
   v: 1;
