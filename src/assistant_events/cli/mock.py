@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.json_fields import string
+from assistant_events.cli.background_writer import BackgroundWriter
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.output import note_line, print_note, print_table
-from assistant_events.cli.patience import PatientWriter
 from assistant_events.cli.terminal_safe import one_line
 from assistant_events.errors import FixtureError
 from assistant_events.extras import missing_extras
@@ -66,7 +66,7 @@ def serve(fixtures: Sequence[str], *, host: str, port: int, dialect: str, **opti
     except ValueError as error:
         raise CommandError(str(error)) from None
     what = f"{len(known)} fixture{'' if len(known) == 1 else 's'}"
-    with PatientWriter(sys.stderr) as notes:
+    with BackgroundWriter(sys.stderr) as notes:
         _run(provider.app, what, notes, host=host, port=port, before_stop=provider.close)
 
 
@@ -84,7 +84,7 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int, dial
     from assistant_events.mock.proxy import RecordingProxy
 
     path = Path(fixtures[0])
-    with PatientWriter(sys.stderr) as notes:
+    with BackgroundWriter(sys.stderr) as notes:
         try:
             proxy = RecordingProxy(
                 load_mock(dialect).recorded, upstream, path, note=lambda text: notes.write(note_line(text))
@@ -117,7 +117,7 @@ def _refused(error: FixtureError) -> CommandError:
     return CommandError(last)
 
 
-def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int, before_stop: Any) -> None:
+def _run(app: ASGIApp, what: str, notes: BackgroundWriter, *, host: str, port: int, before_stop: Any) -> None:
     # Any: a function that takes nothing.
     from assistant_events.mock.threaded_server import ThreadedServer
     from assistant_events.values.credentials import Secrets
@@ -125,7 +125,7 @@ def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int,
     # An endpoint that is recorded may repeat a key.
     secrets = Secrets()
     with ExitStack() as stack:
-        lines = stack.enter_context(PatientWriter(sys.stdout))
+        lines = stack.enter_context(BackgroundWriter(sys.stdout))
         # The handler of last resort would wait for the reader of standard error.
         handler = _LogHandler(lambda text: notes.write(one_line(secrets.text(text))))
         logging.getLogger().addHandler(handler)

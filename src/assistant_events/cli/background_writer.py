@@ -1,5 +1,5 @@
 """
-Lines for a stream that perhaps has no reader: writing never waits, and lines beyond the bound are counted and left out.
+Lines for a stream that may have no reader: a thread writes them, and those beyond the bound are counted and left out.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ MAX_WAITING: Final = 1_000
 MAX_LINE: Final = 4_000
 """How many characters of a line are written: a prompt may have millions."""
 
-_GOODBYE_S: Final = 1.0
+_CLOSE_S: Final = 1.0
 """How long the end waits for the last lines."""
 
 
 @final
-class PatientWriter:
+class BackgroundWriter:
     """
     Writes lines in a thread of its own, in their order.
 
     The end of the block waits a second for the remaining lines, and drops them when they are not read.
 
     Args:
-        stream: Where they go. One that has a file descriptor is written past its buffer, so that no lock of it is held
+        stream: Gets the lines. One that has a file descriptor is written past its buffer, so that no lock of it is held
             when the process ends in the middle of a write.
     """
 
@@ -39,7 +39,7 @@ class PatientWriter:
         self._left_out = 0
         self._is_closing = False
         self._changed = Condition()
-        self._thread = Thread(target=self._run, name="patient-writer", daemon=True)
+        self._thread = Thread(target=self._run, name="background-writer", daemon=True)
 
     def write(self, line: str) -> None:
         """Write one line, without its end, when it is its turn."""
@@ -60,7 +60,7 @@ class PatientWriter:
             self._is_closing = True
             self._note_left_out()
             self._changed.notify()
-        self._thread.join(_GOODBYE_S)
+        self._thread.join(_CLOSE_S)
 
     def _note_left_out(self) -> None:
         if self._left_out:

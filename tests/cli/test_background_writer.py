@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from assistant_events.cli.patience import MAX_LINE, MAX_WAITING, PatientWriter
+from assistant_events.cli.background_writer import MAX_LINE, MAX_WAITING, BackgroundWriter
 
 
 class Slow(io.StringIO):
@@ -35,7 +35,7 @@ def test_lines_in_their_order(pipe):
     Lines come in their order, the last of them before the block ends; what cannot be encoded is spelled out.
     """
     read, write = pipe
-    with PatientWriter(write) as lines:
+    with BackgroundWriter(write) as lines:
         for line in ("one", "two é", "half \ud83d"):
             lines.write(line)
     write.close()
@@ -48,7 +48,7 @@ def test_writing_never_waits():
     Without a reader, lines wait up to a bound; those beyond it are counted and reported.
     """
     stream = Slow()
-    with PatientWriter(stream) as lines:
+    with BackgroundWriter(stream) as lines:
         lines.write("first")
         assert stream.is_written.wait(30)
         for number in range(MAX_WAITING + 7):
@@ -66,7 +66,7 @@ def test_what_was_left_out_is_told_at_its_place():
     Lines that come after some were left out follow the line that reports the gap.
     """
     stream = Slow()
-    lines = PatientWriter(stream)
+    lines = BackgroundWriter(stream)
     for number in range(MAX_WAITING + 2):
         lines.write(f"{number}")
     lines._waiting.clear()
@@ -84,7 +84,7 @@ def test_a_pipe_that_is_full(pipe):
     The end does not wait for a reader that never comes.
     """
     read, write = pipe
-    with PatientWriter(write) as lines:
+    with BackgroundWriter(write) as lines:
         for _ in range(MAX_WAITING):
             lines.write("x" * 1_000)
 
@@ -100,7 +100,7 @@ def test_a_reader_that_is_gone(pipe):
     """
     read, write = pipe
     read.close()
-    with PatientWriter(write) as lines:
+    with BackgroundWriter(write) as lines:
         lines.write("one")
         lines.write("two")
 
@@ -111,7 +111,7 @@ def test_a_stream_that_is_closed():
     """
     stream = io.StringIO()
     stream.close()
-    with PatientWriter(stream) as lines:
+    with BackgroundWriter(stream) as lines:
         lines.write("one")
     lines._thread.join(30)
 
@@ -121,7 +121,7 @@ def test_a_stream_without_a_descriptor():
     Each line is written through its buffer at once.
     """
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    with PatientWriter(stream) as lines:
+    with BackgroundWriter(stream) as lines:
         lines.write("one")
     lines._thread.join(30)
 
@@ -134,7 +134,7 @@ def test_the_encoding_of_the_stream():
     """
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as read:
-        with os.fdopen(writer, "w", encoding="latin-1") as write, PatientWriter(write) as lines:
+        with os.fdopen(writer, "w", encoding="latin-1") as write, BackgroundWriter(write) as lines:
             lines.write("é €")
         assert b"\xe9 \\u20ac\n" == read.read()
 
@@ -146,7 +146,7 @@ def test_a_descriptor_that_takes_a_part(pipe, monkeypatch):
     read, write = pipe
     whole = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: whole(descriptor, data[:3]))
-    with PatientWriter(write) as lines:
+    with BackgroundWriter(write) as lines:
         lines.write("one two three")
     lines._thread.join(30)
     monkeypatch.undo()
@@ -160,7 +160,7 @@ def test_a_long_line(pipe):
     Of a long line the beginning is written, and how much more there is.
     """
     read, write = pipe
-    with PatientWriter(write) as lines:
+    with BackgroundWriter(write) as lines:
         lines.write("x" * (MAX_LINE + 5))
     write.close()
 
