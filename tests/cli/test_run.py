@@ -17,7 +17,7 @@ from stamina.instrumentation import get_on_retry_hooks
 from assistant_events import Origin, extras, fold
 from assistant_events.adapters.gemini_interactions.mock import Match
 from assistant_events.cli import embedded_mock, endpoints, run_conversation
-from assistant_events.cli.live import Live
+from assistant_events.cli.answer_printer import AnswerPrinter
 from assistant_events.mock import load_mock
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
@@ -620,14 +620,14 @@ class TestTakingUp:
         """
         A signal closes the answer and shows how to resume it, also inside of another program.
         """
-        show, signals = Live.event, [sent]
+        show, signals = AnswerPrinter.event, [sent]
 
-        def shown(live, event):
-            show(live, event)
+        def shown(printer, event):
+            show(printer, event)
             if event.type == "text.delta" and signals:  # a second one would not wait for the end
                 signal.raise_signal(signals.pop())
 
-        monkeypatch.setattr(Live, "event", shown)
+        monkeypatch.setattr(AnswerPrinter, "event", shown)
         ran = run("run", "Count.", "--background", "--base-url", provider({"Count.": STALLED}).url)
 
         assert code == ran.code

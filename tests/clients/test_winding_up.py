@@ -18,7 +18,7 @@ import pytest
 
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions, SyncGeminiInteractions
 from assistant_events.cli import main
-from assistant_events.cli.live import Live
+from assistant_events.cli.answer_printer import AnswerPrinter
 from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore
@@ -195,15 +195,15 @@ def test_a_run_that_loses_its_session(provider, tmp_path, monkeypatch, capsys):
     A command whose session was deleted by another process ends with one line.
     """
     db = tmp_path / "a.db"
-    show = Live.event
+    show = AnswerPrinter.event
 
-    def shown(live, event):
-        show(live, event)
+    def shown(printer, event):
+        show(printer, event)
         if event.type == "text.delta" and event.offset == 0:
             with SqliteStore(db) as other:
                 other.delete("main")
 
-    monkeypatch.setattr(Live, "event", shown)
+    monkeypatch.setattr(AnswerPrinter, "event", shown)
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     code = main(["run", "Hi", "--db", str(db), "--base-url", provider.url])
 

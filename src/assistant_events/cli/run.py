@@ -12,8 +12,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from assistant_events.cli.answer_printer import AnswerPrinter
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
-from assistant_events.cli.live import Live
 from assistant_events.cli.open_store import DATABASE, check_session, opened
 
 _Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
@@ -93,7 +93,7 @@ def run_command(
             check_session(store, db, name)
             endpoint = endpoints.stored(store, name, base_url)
             endpoints.check_extras(endpoint)
-            conversation = Conversation(store, name, endpoint, Live(json=json), options)
+            conversation = Conversation(store, name, endpoint, AnswerPrinter(json=json), options)
             return asyncio.run(_until_stopped(conversation.take_up(Action(action))))
     is_new = not Path(db).exists()
     if dialect is None and not is_new:
@@ -103,14 +103,14 @@ def run_command(
     endpoints.check_extras(endpoint)
     text = _text_of(prompt)
     name = session or (endpoints.MOCK if endpoint.is_mock else "main")
-    live = Live(json=json)
+    printer = AnswerPrinter(json=json)
     with opened(db, make=True) as store:
         if is_new:
-            live.note(f"the conversation is kept in {db}")
+            printer.note(f"the conversation is kept in {db}")
         if endpoint.is_mock:
             variable = load_client(endpoint.dialect).api.key_variable
-            live.note(f"no {variable}: a mock provider answers, in session {name!r}")
-        conversation = Conversation(store, name, endpoint, live, options)
+            printer.note(f"no {variable}: a mock provider answers, in session {name!r}")
+        conversation = Conversation(store, name, endpoint, printer, options)
         asked = conversation.ask(text, model=model, agent=agent, system=system, background=background)
         return asyncio.run(_until_stopped(asked))
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, final
 import attrs
 
 from assistant_events.cli import rendering
+from assistant_events.cli.answer_printer import AnswerPrinter
 from assistant_events.cli.endpoints import DIALECT, MOCK, Endpoint, newest_request
 from assistant_events.cli.exit_codes import CommandError, Exit
-from assistant_events.cli.live import Live
 from assistant_events.clients import (
     ACTIONS,
     Action,
@@ -88,12 +88,12 @@ class Conversation:
     """One session of `run`; *options* are those that a command needs besides the session to find it again."""
 
     def __init__(
-        self, store: SqliteStore, session_id: str, endpoint: Endpoint, live: Live, options: Sequence[str]
+        self, store: SqliteStore, session_id: str, endpoint: Endpoint, printer: AnswerPrinter, options: Sequence[str]
     ) -> None:
         self._store = store
         self._session_id = session_id
         self._endpoint = endpoint
-        self._live = live
+        self._printer = printer
         self._options = options
         self._reported = 0
         self._fetching = False
@@ -138,7 +138,7 @@ class Conversation:
                 code = await self._follow(session, session.respond(client, body))
                 if code is not Exit.OK or session.transcript.awaits is not Awaits.MODEL:
                     return code
-        self._live.note(f"the answer has paused {MAX_HOPS} times and is not complete; the next prompt continues it")
+        self._printer.note(f"the answer has paused {MAX_HOPS} times and is not complete; the next prompt continues it")
         return Exit.ANSWER
 
     async def take_up(self, action: Action) -> Exit:
@@ -158,14 +158,14 @@ class Conversation:
         situation = situation_of(message)
         if action not in ACTIONS[situation]:
             await self._settle(session)
-            self._live.note(f"{action.value} makes no sense: {_WHY_NOT[situation]}")
+            self._printer.note(f"{action.value} makes no sense: {_WHY_NOT[situation]}")
             if situation is Situation.FINISHED:
                 return Exit.OK
             self._list_actions(situation)
             return Exit.ANSWER
         if message.run is None:
             await self._settle(session)
-            self._live.note("the answer has no run, so nothing has to be stopped")
+            self._printer.note("the answer has no run, so nothing has to be stopped")
             return Exit.OK
         stored = newest_request(self._store, self._session_id)
         request = None if stored is None else stored.body
@@ -173,7 +173,7 @@ class Conversation:
             if action is Action.STOP:
                 return await self._stop(session, client, message)
             if message.status is MessageStatus.RUNNING:
-                self._live.stored(message)
+                self._printer.stored(message)
             source = client if action is Action.RESUME else _Recovering(client)
             return await self._follow(session, session.resume(source, message_id=message.id, request=request))
 
@@ -203,7 +203,7 @@ class Conversation:
                 f"{self._command(Action.RESUME)} takes it up again, {self._command(Action.STOP)} ends it"
             )
         await session.reconcile()
-        self._live.note("the answer before was left open by a process that is gone; it is closed now")
+        self._printer.note("the answer before was left open by a process that is gone; it is closed now")
 
     async def _follow(self, session: Session, events: EventStream) -> Exit:
         try:
@@ -211,13 +211,13 @@ class Conversation:
                 async with events, self._watched(events):
                     async for event in events:
                         self._show_progress(_report(events))
-                        self._live.event(event)
+                        self._printer.event(event)
         except asyncio.CancelledError:
-            self._live.note("stopped")
+            self._printer.note("stopped")
             with suppress(LocalProtocolError):  # before the block nothing runs
                 self._list_actions(_report(events).situation)
             raise
-        self._live.end_line()
+        self._printer.end_line()
         message = session.transcript.get(events.answer.message_id)
         return self._show_end(message if isinstance(message, AssistantMessage) else None, _report(events))
 
@@ -231,9 +231,9 @@ class Conversation:
             await session.append(*fail_again(message, error, error.message))
         for what, failure in (("cancelled", result.cancel_error), ("deleted", result.delete_error)):
             if failure is not None:
-                self._live.note(f"the run could not be {what}: {failure.message}")
+                self._printer.note(f"the run could not be {what}: {failure.message}")
         if result.deleted:
-            self._live.note("the run is stopped, and deleted at the provider")
+            self._printer.note("the run is stopped, and deleted at the provider")
         return Exit.OK if result.deleted else Exit.ANSWER
 
     # -- notes on a run
@@ -244,7 +244,7 @@ class Conversation:
         from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
 
         def show(details: RetryDetails) -> None:
-            self._live.note(f"asking again in {details.wait_for:.1f} s: {details.caused_by}")
+            self._printer.note(f"asking again in {details.wait_for:.1f} s: {details.caused_by}")
 
         before = get_on_retry_hooks()
         set_on_retry_hooks([show])
@@ -276,12 +276,12 @@ class Conversation:
             return
         modes = [attempt.mode for attempt in report.attempts if attempt.mode is not None]
         for mode in modes[self._reported :]:
-            self._live.note(f"the stream ended early ({mode.value}), going on")
+            self._printer.note(f"the stream ended early ({mode.value}), going on")
         self._reported = len(modes)
         fetching = bool(report.attempts) and report.attempts[-1].kind is RequestKind.FETCH
         if fetching and report.run is not None and not self._fetching:
             self._fetching = True
-            self._live.note(f"the run is {report.status}; its document is asked for until it has ended")
+            self._printer.note(f"the run is {report.status}; its document is asked for until it has ended")
 
     def _show_end(self, message: AssistantMessage | None, report: Report) -> Exit:
         if message is not None and message.status is MessageStatus.COMPLETED:
@@ -289,26 +289,26 @@ class Conversation:
             return Exit.OK
         error, run = report.error, report.run
         if error is None and report.situation is Situation.INTERRUPTED:
-            self._live.note(f"the run is {report.status}; its answer is not there yet")
+            self._printer.note(f"the run is {report.status}; its answer is not there yet")
         else:
             error = error or (None if message is None else message.error)
-            self._live.note("the answer is not complete" if error is None else error.message)
+            self._printer.note("the answer is not complete" if error is None else error.message)
         if report.situation is Situation.ZOMBIE and run is not None:
-            self._live.row("created", str(run.created))
-            self._live.row("updated", str(run.updated))
-            self._live.row("outputs", str(run.outputs))
+            self._printer.row("created", str(run.created))
+            self._printer.row("updated", str(run.updated))
+            self._printer.row("outputs", str(run.outputs))
         if report.run_id is not None:
             self._list_actions(report.situation)
         return Exit.ANSWER
 
     def _show_answer(self, message: AssistantMessage) -> None:
         if message.finish_reason in CUTS:
-            self._live.note(f"the answer ended early: {message.raw_finish_reason or message.finish_reason}")
+            self._printer.note(f"the answer ended early: {message.raw_finish_reason or message.finish_reason}")
         if message.pending_tool_calls:
             names = rendering.first_of([call.name for call in message.pending_tool_calls])
-            self._live.note(f"calls wait for an answer, and this command runs no tools: {names}")
+            self._printer.note(f"calls wait for an answer, and this command runs no tools: {names}")
         if message.usage is not None and sys.stderr.isatty():
-            self._live.row("tokens", rendering.usage_text(message.usage))
+            self._printer.row("tokens", rendering.usage_text(message.usage))
 
     def _list_actions(self, situation: Situation) -> None:
         for action in Action:
@@ -316,7 +316,7 @@ class Conversation:
             available = action in ACTIONS[situation] and situation is not Situation.LOST
             why = (_WHY_OF_ENDED if situation in _ENDED else _WHY).get(action)
             text = f"{self._command(action)}  ({why})" if available else f"no: {_WHY_NOT[situation]}"
-            self._live.row(action.value, text)
+            self._printer.row(action.value, text)
 
     def _command(self, action: Action) -> str:
         return shlex.join(["assistant-events", "run", f"--{action.value}", self._session_id, *self._options])

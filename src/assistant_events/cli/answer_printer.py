@@ -25,7 +25,7 @@ _LONGEST: Final = 200
 
 
 @final
-class Live:
+class AnswerPrinter:
     """Shows one answer; with *json*, its events as JSON lines instead."""
 
     def __init__(self, *, json: bool = False) -> None:

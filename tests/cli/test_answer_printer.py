@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from assistant_events import fold
-from assistant_events.cli.live import Live
+from assistant_events.cli.answer_printer import AnswerPrinter
 from assistant_events.events import (
     MediaEnded,
     OpaqueReceived,
@@ -34,11 +34,11 @@ class Terminal(io.StringIO):
 def show(capsys):
     """Shows events and returns standard output and standard error."""
 
-    def show(*events, live=None):
-        live = live or Live()
+    def show(*events, printer=None):
+        printer = printer or AnswerPrinter()
         for event in events:
-            live.event(event)
-        live.end_line()
+            printer.event(event)
+        printer.end_line()
         captured = capsys.readouterr()
         return captured.out, captured.err
 
@@ -87,11 +87,11 @@ def test_a_note_has_a_line_of_its_own(capsys):
     """
     The line of the text is ended before it; a row below it is one line, whatever is in it.
     """
-    live = Live()
-    live.event(text("one"))
-    live.note("asking again")
+    printer = AnswerPrinter()
+    printer.event(text("one"))
+    printer.note("asking again")
     assert ("one\n", "assistant-events: asking again\n") == capsys.readouterr()
-    live.row("resume", "a\nb\x1b")
+    printer.row("resume", "a\nb\x1b")
 
     assert ("", "  resume   a\\nb\\x1b\n") == capsys.readouterr()
 
@@ -103,7 +103,7 @@ def test_each_delta_can_be_read_at_once(monkeypatch, json):
     """
     output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     monkeypatch.setattr(sys, "stdout", output)
-    Live(json=json).event(text("Hello"))
+    AnswerPrinter(json=json).event(text("Hello"))
 
     assert b"Hello" in output.buffer.getvalue()
 
@@ -112,7 +112,7 @@ def test_events_in_json_have_no_state(capsys):
     """
     State returns to its provider alone.
     """
-    Live(json=True).event(OpaqueReceived(message_id="a1", state={"key": "canary"}))
+    AnswerPrinter(json=True).event(OpaqueReceived(message_id="a1", state={"key": "canary"}))
     out, _ = capsys.readouterr()
 
     assert "opaque.received" in out
@@ -195,8 +195,8 @@ def test_what_is_stored_is_shown(capsys):
     Of a message that is gone on with, what has ended is shown again, but not as JSON.
     """
     stored = message(answer("Hello", reasoning="hm", calls=[Call("add", {"x": 1})]))
-    Live().stored(stored)
-    Live(json=True).stored(stored)
+    AnswerPrinter().stored(stored)
+    AnswerPrinter(json=True).stored(stored)
     captured = capsys.readouterr()
 
     assert "Hello\n" == captured.out
@@ -208,10 +208,10 @@ def test_open_text_of_checkpoints_is_shown_once(capsys):
     Of a text that is gone on with, what the checkpoints have is shown, and then what follows it.
     """
     cut = [*answer("Hello, Oslo")[:2], text("Hello")]
-    live = Live()
-    live.stored(fold(cut).answer("a1"))
-    live.event(text(", Oslo", 5))
-    live.event(TextEnded(message_id="a1", text="Hello, Oslo"))
+    printer = AnswerPrinter()
+    printer.stored(fold(cut).answer("a1"))
+    printer.event(text(", Oslo", 5))
+    printer.event(TextEnded(message_id="a1", text="Hello, Oslo"))
 
     assert "Hello, Oslo\n" == capsys.readouterr().out
 
