@@ -273,7 +273,7 @@ def test_what_is_raised_below(run, monkeypatch, error, code, expected_text):
         raise error
 
     monkeypatch.setattr("assistant_events.cli.commands.run", fail)
-    monkeypatch.setattr(entry_point, "_let_go_of_output", lambda: None)
+    monkeypatch.setattr(entry_point, "_discard_output", lambda: None)
     ran = run("fold", "-")
 
     assert code == ran.code
@@ -373,7 +373,7 @@ def test_output_goes_nowhere_when_nobody_reads(tmp_path, monkeypatch):
     path = tmp_path / "out"
     with path.open("w") as out:
         monkeypatch.setattr(sys, "stdout", out)
-        entry_point._let_go_of_output()
+        entry_point._discard_output()
         out.write("late")
 
     assert "" == path.read_text()

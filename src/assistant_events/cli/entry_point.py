@@ -24,7 +24,7 @@ _NEEDED = {"cli": ("cyclopts", "rich")}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Without *arguments* it takes those of the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    _open_what_is_closed()
+    _open_closed_streams()
     if (reconfigure := getattr(sys.stdout, "reconfigure", None)) is not None:
         reconfigure(errors="backslashreplace")  # as standard error has it
     try:
@@ -32,14 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         # What is still in the buffer has nowhere to go, and the interpreter would complain about that at its end.
-        _let_go_of_output()
+        _discard_output()
         return Exit.PIPE
     except KeyboardInterrupt:
         return _ended("stopped", Exit.STOPPED)
     except CommandError as error:
         return _ended(str(error), error.exit_code, *error.more)
     except StoreError as error:
-        return _ended(_told(error), Exit.STORE)
+        return _ended(_text_of(error), Exit.STORE)
     except OSError as error:
         return _ended(": ".join(filter(None, [error.filename, error.strerror or str(error)])), Exit.USAGE)
     except AssistantEventsError as error:
@@ -59,8 +59,8 @@ def _run(arguments: list[str]) -> int:
     return run(arguments)
 
 
-def _told(error: StoreError) -> str:
-    # What a store advises is for programs: they may open it with another `timeout_s`.
+def _text_of(error: StoreError) -> str:
+    # The remedy in the error of a store is for programs: another `timeout_s`.
     if getattr(error.__cause__, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
         return f"{str(error).rpartition('; ')[0]}; another process is writing, try again when it is done"
     return str(error)
@@ -74,14 +74,14 @@ def _ended(text: str, code: Exit, *more: str) -> Exit:
     return code
 
 
-def _open_what_is_closed() -> None:
+def _open_closed_streams() -> None:
     # Python has `None` where the shell has closed a stream (`>&-`), though it is typed as a stream.
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
-def _let_go_of_output() -> None:
+def _discard_output() -> None:
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
