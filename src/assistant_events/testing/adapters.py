@@ -418,7 +418,7 @@ class Trial(Sample):
             where = f", with a frame of an unknown type at byte {at}"
             self.check_damaged(body, where)
             require(
-                [*map(_heard, self._copy("", body).answers)] == [*map(_heard, self.answers)],
+                [*map(_end_and_parts, self._copy("", body).answers)] == [*map(_end_and_parts, self.answers)],
                 f"{self.name}{where}: the answer has another end or other parts",
             )
 
@@ -575,7 +575,7 @@ _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
 """What is tried after everything else, because it decodes each stream many times."""
 
 
-def _heard(message: msg.AssistantMessage) -> object:
+def _end_and_parts(message: msg.AssistantMessage) -> object:
     return message.status, message.finish_reason, message.parts
 
 

@@ -84,12 +84,12 @@ def check_parsed(sample: Sample) -> None:
         return  # the mark alone is the end
     decoder = sample.decoder()
     events = [event for each in documents if each is not None for event in decoder.feed_event(each)] + decoder.close()
-    found = [message for message in fold(events).messages if isinstance(message, msg.AssistantMessage)]
-    told, expected = [[(_told(message), message.parts) for message in each] for each in (found, sample.answers)]
+    answers = [message for message in fold(events).messages if isinstance(message, msg.AssistantMessage)]
+    found, expected = [[(_summary(message), message.parts) for message in each] for each in (answers, sample.answers)]
     require(
-        told == expected,
+        found == expected,
         f"{sample.name}: fed with `feed_event`, as the events of an SDK are, it has another end or other parts: "
-        f"{told!r:.200}, expected {expected!r:.200}",
+        f"{found!r:.200}, expected {expected!r:.200}",
     )
 
 
@@ -301,18 +301,18 @@ def check_absent(sample: Sample) -> None:
         for path, fields in objects(frame.document):
             if OF_TOOLS.isdisjoint(path):  # null is content there
                 seen.setdefault(path, []).append(fields)
-    expected = [_told(message) for message in sample.answers]
+    expected = [_summary(message) for message in sample.answers]
     for value in (None, False):
-        told = [_told(message) for message in _with_absent(sample, seen, value, range(len(sample.frames))).answers]
-        if told != expected:
+        changed = [*map(_summary, _with_absent(sample, seen, value, range(len(sample.frames))).answers)]
+        if changed != expected:
             ways = [
-                (at, [_told(each) for each in _with_absent(sample, seen, value, [at]).answers])
+                (at, [_summary(each) for each in _with_absent(sample, seen, value, [at]).answers])
                 for at in range(len(sample.frames))
             ]
             at = next((at for at, found in ways if found != expected), 0)
             raise AssertionError(
                 f"{sample.name}: with {json.dumps(value)} as fields that the frame at byte {sample.frames[at].start} "
-                f"does not have ({', '.join(_absent_names(sample, seen, value, at))}) the answer is {told!r:.200}, "
+                f"does not have ({', '.join(_absent_names(sample, seen, value, at))}) the answer is {changed!r:.200}, "
                 f"expected {expected!r:.200}"
             )
 
@@ -322,7 +322,7 @@ def check_arrays(sample: Sample) -> None:
     if not sample.can_be_rewritten:
         return
     tried: set[Path] = set()
-    expected = [(_told(message), pieces_of(sample.transcript)) for message in sample.answers]
+    expected = [(_summary(message), pieces_of(sample.transcript)) for message in sample.answers]
     frames = sample.payloads
     for at, ((name, one), (other_name, other)) in enumerate(pairwise(frames)):
         path, joined = _joined(one, other) if name == other_name else ((), None)
@@ -330,10 +330,10 @@ def check_arrays(sample: Sample) -> None:
             continue
         tried.add(path)
         emptied = [*frames[: at + 2], (name, _without_items(other, path)), *frames[at + 2 :]]
-        if [_told(message) for message in sample.rewritten(emptied).answers] != [told for told, _ in expected]:
+        if [_summary(message) for message in sample.rewritten(emptied).answers] != [summary for summary, _ in expected]:
             continue  # the rest of the frame has content too
         changed = sample.rewritten([*frames[:at], (name, joined), *frames[at + 2 :]])
-        found = [(_told(message), pieces_of(changed.transcript)) for message in changed.answers]
+        found = [(_summary(message), pieces_of(changed.transcript)) for message in changed.answers]
         require(
             found == expected,
             f"{sample.name}: with the frames at bytes {sample.frames[at].start} and {sample.frames[at + 1].start} in "
@@ -347,7 +347,7 @@ def check_other_answers(sample: Sample) -> None:
     if frames == sample.payloads or not sample.can_be_rewritten:
         return
     expected, found = (
-        [(_told(each), each.parts) for each in one.answers] for one in (sample, sample.rewritten(frames))
+        [(_summary(each), each.parts) for each in one.answers] for one in (sample, sample.rewritten(frames))
     )
     require(
         found == expected,
@@ -509,8 +509,8 @@ def _words(sample: Sample) -> Iterator[str]:
         yield from strings(frame.document)
 
 
-def _told(message: msg.AssistantMessage) -> object:
-    """Return what everyone reads of an answer, beside state, which may have nulls."""
+def _summary(message: msg.AssistantMessage) -> object:
+    """Return what the app reads of an answer; its state may have nulls."""
     calls = [(call.call_id, call.name, call.status) for call in message.tool_calls]
     kinds = [part.type for part in message.parts]
     return message.status, message.finish_reason, kinds, message.text, message.reasoning, calls

@@ -51,14 +51,14 @@ def check_emitter(sample: Sample) -> None:
         f"{read.name}: another message, and no Drop reports it",
     )
     if all(call.name for call in sample.calls):
-        # What everyone reads of an answer comes back, whatever an emitter reports.
+        # What the app reads of an answer comes back, whatever an emitter reports.
         require(len(sample.answers) == len(read.answers), f"{read.name}: other messages")
         begun = [event.state for event in sample.events if isinstance(event, StepStarted)]
         for expected, found in zip(sample.answers, read.answers, strict=True):
-            told = _told(expected)
+            facts = _facts_of(expected)
             if not expected.state or expected.state not in begun:
-                del told["state of the message"]  # its start was written before it was known
-            _check_alike(told, _told(found), read.name)
+                del facts["state of the message"]  # its start was written before it was known
+            _check_alike(facts, _facts_of(found), read.name)
 
 
 def written_again(sample: Sample, emitter: EmitterBase) -> Sample:
@@ -153,8 +153,8 @@ def _check_same(expected: msg.AssistantMessage, found: msg.AssistantMessage, whe
     _check_alike(_outline(expected), _outline(found), where)
 
 
-def _told(message: msg.AssistantMessage) -> dict[str, object]:
-    """Return what everyone reads of an answer, also of one that failed."""
+def _facts_of(message: msg.AssistantMessage) -> dict[str, object]:
+    """Return what the app reads of an answer, also of one that failed."""
     return {
         "status": (message.status, None if message.error is None else _fault(message.error)),
         "kinds of parts": [part.type for part in message.parts if part.type != "opaque"],
