@@ -74,41 +74,41 @@ MARGIN = 12  # columns that are left for the rest of a word, which comes with th
 # -- the app: what the child process runs
 
 
-async def converse(store: Store, url: str, scale: float, tell: Any) -> None:
+async def converse(store: Store, url: str, scale: float, report: Any) -> None:
     """Ask, or resume what was asked, and report every new event and every failure."""
     session = await Session.open(store, "demo")
     async with GeminiInteractions("demo-key", base_url=url, policy=POLICY, clock=Clock(scale)) as client:
         # The first request takes longest, and the provider's clock waits for it.
         await client.status("unknown")
-        tell(ready=True)
+        report(ready=True)
         message = session.transcript.get("a1")
         if isinstance(message, AssistantMessage):
             stream = session.resume(client, request=BODY)
         else:
             await session.prompt(QUESTION, message_id="u1")
-            tell(event=PromptSubmitted(message_id="u1", content=QUESTION))
+            report(event=PromptSubmitted(message_id="u1", content=QUESTION))
             stream = session.respond(client, BODY, message_id="a1")
         async with stream as events:
             assert isinstance(events.answer, RunStream)
-            watcher = asyncio.create_task(watch(events.answer, scale, tell))
+            watcher = asyncio.create_task(watch(events.answer, scale, report))
             async for event in events:
-                tell(event=event)
+                report(event=event)
         watcher.cancel()
 
 
-async def watch(run: RunStream, scale: float, tell: Any) -> None:
+async def watch(run: RunStream, scale: float, report: Any) -> None:
     """Report the failures of a run, and how the client resumes it."""
-    told = 0
+    reported = 0
     asking = False
     while True:
-        report = run.report
-        modes = [attempt.mode for attempt in report.attempts if attempt.mode is not None]
-        for mode in modes[told:]:
-            tell(note=WORDS.get(mode, f"✂ The stream ends early ({mode.value}). The client resumes it."))
-        told = len(modes)
-        if report.run is not None and not asking:
+        state = run.report
+        modes = [attempt.mode for attempt in state.attempts if attempt.mode is not None]
+        for mode in modes[reported:]:
+            report(note=WORDS.get(mode, f"✂ The stream ends early ({mode.value}). The client resumes it."))
+        reported = len(modes)
+        if state.run is not None and not asking:
             asking = True
-            tell(note="▶ The client recovers: it asks for the document until the run ends.")
+            report(note="▶ The client recovers: it asks for the document until the run ends.")
         await asyncio.sleep(scale)
 
 
@@ -116,12 +116,12 @@ def work(database: str, url: str, scale: float) -> None:
     """Converse in a session of *database*, and print what comes as lines of JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which kills us
     with SqliteStore(database) as store:
-        asyncio.run(converse(store, url, scale, tell_parent))
+        asyncio.run(converse(store, url, scale, send_to_parent))
 
 
-def tell_parent(*, event: Event | None = None, **told: object) -> None:
+def send_to_parent(*, event: Event | None = None, **fields: object) -> None:
     """Print what happens as a line of JSON, for the parent to show."""
-    document = told if event is None else {"event": unstructure(redact(event))}
+    document = fields if event is None else {"event": unstructure(redact(event))}
     sys.stdout.buffer.write(write_json(document) + b"\n")
     sys.stdout.buffer.flush()
 
@@ -142,8 +142,8 @@ class Screen:
     def event(self, event: Event) -> None:
         """Print one event."""
         if event.durable:
-            said = Text.assemble(("● ", "bold green"), (f"{event.type:<20} ", "green"), content_of(event))
-            self._line(Text.assemble((f"{self._time()}  ", "dim"), said))
+            content = Text.assemble(("● ", "bold green"), (f"{event.type:<20} ", "green"), content_of(event))
+            self._line(Text.assemble((f"{self._time()}  ", "dim"), content))
             return
         self.live += 1
         if self._growing != event.type:
@@ -152,7 +152,7 @@ class Screen:
             self._growing = event.type
         self._grow(content_of(event))
 
-    def say(self, text: str = "", style: str = "bold") -> None:
+    def print(self, text: str = "", style: str = "bold") -> None:
         """Print a line about what happens."""
         self._line(Text(text, style))
 
@@ -218,39 +218,39 @@ def main() -> int:
         try:
             return demonstrate(screen, str(Path(folder) / "chat.db"), clock, fast=given.fast)
         except KeyboardInterrupt:
-            screen.say("stopped", "")
+            screen.print("stopped", "")
             return 130
 
 
 def demonstrate(screen: Screen, database: str, clock: StageClock, *, fast: bool) -> int:
     """Let a child work, kill it, look at what is left, let another one work, and compare."""
-    screen.say("An agent works for 25 minutes, played in half a minute.")
-    screen.say("The provider is a mock with a fast clock; all else is real.", "")
-    screen.say("● durable: stored   · live: shown, may be lost\n", "")
+    screen.print("An agent works for 25 minutes, played in half a minute.")
+    screen.print("The provider is a mock with a fast clock; all else is real.", "")
+    screen.print("● durable: stored   · live: shown, may be lost\n", "")
     with provider(clock, cuts=True) as running:
-        screen.say("▶ A process asks the agent and stores what it answers.")
+        screen.print("▶ A process asks the agent and stores what it answers.")
         if not run_child(screen, database, running.url, clock, fast=fast, kill=True):
-            screen.say("the child ended before it could be killed")
+            screen.print("the child ended before it could be killed")
             return 1
-        screen.say("\n✗ The process was killed with SIGKILL in the middle of a sentence.")
+        screen.print("\n✗ The process was killed with SIGKILL in the middle of a sentence.")
         left = stored(database)
-        screen.say(f"  The log holds {left.seq} records. They fold to this:", "")
-        for line in told(left):
-            screen.say(f"    {line}", "")
-        screen.say("\n▶ A new process resumes the run from the log. Only what is new comes out.")
+        screen.print(f"  The log holds {left.seq} records. They fold to this:", "")
+        for line in lines_of(left):
+            screen.print(f"    {line}", "")
+        screen.print("\n▶ A new process resumes the run from the log. Only what is new comes out.")
         run_child(screen, database, running.url, clock, fast=fast)
     result = stored(database)
     with SqliteStore(database) as store:
         found = find_problems(store.read("demo"))
     equal = result.messages == uncut().messages and not found
 
-    screen.say("\n" + ("✓ Equal" if equal else "✗ Not equal") + " to the conversation that was never cut:")
-    for line in told(result):
-        screen.say(f"    {line}", "")
-    screen.say()
+    screen.print("\n" + ("✓ Equal" if equal else "✗ Not equal") + " to the conversation that was never cut:")
+    for line in lines_of(result):
+        screen.print(f"    {line}", "")
+    screen.print()
     added = result.seq - left.seq
-    screen.say(f"  Of {result.seq} durable events {left.seq} were stored before the kill, {added} after it.", "")
-    screen.say(f"  {screen.live} live events were shown and never stored. Nothing is missing.", "")
+    screen.print(f"  Of {result.seq} durable events {left.seq} were stored before the kill, {added} after it.", "")
+    screen.print(f"  {screen.live} live events were shown and never stored. Nothing is missing.", "")
     return 0 if equal else 1
 
 
@@ -263,23 +263,23 @@ def run_child(screen: Screen, database: str, url: str, clock: StageClock, *, fas
         assert child.stdout is not None
         try:
             for line in child.stdout:
-                told = json.loads(line)
-                if "ready" in told:
-                    clock.go()
-                elif "note" in told:
+                report = json.loads(line)
+                if "ready" in report:
+                    clock.resume()
+                elif "note" in report:
                     cut = True
-                    screen.note(told["note"])
+                    screen.note(report["note"])
                 else:
-                    event: Event = structure(told["event"], Event)
+                    event: Event = structure(report["event"], Event)
                     screen.event(event)
                     left -= cut and isinstance(event, TextDelta)
                     if kill and not left:
-                        clock.stand()
+                        clock.pause()
                         child.kill()
                         return True
         finally:
             child.kill()
-            clock.stand()
+            clock.pause()
     return False
 
 
@@ -292,14 +292,14 @@ def stored(database: str) -> Transcript:
 def uncut() -> Transcript:
     """Return the transcript of the same conversation from a provider that never cuts, received in one go."""
     clock = StageClock(1 / SECONDS)
-    clock.go()
+    clock.resume()
     store = MemoryStore()
     with provider(clock, cuts=False) as running:
-        asyncio.run(converse(store, running.url, 1.0, lambda **told: None))
+        asyncio.run(converse(store, running.url, 1.0, lambda **fields: None))
     return SyncSession.open(store, "demo").transcript
 
 
-def told(transcript: Transcript) -> Iterator[str]:
+def lines_of(transcript: Transcript) -> Iterator[str]:
     """Return a line for each thing that the answer holds."""
     answer = transcript.last_answer
     if answer is not None:
@@ -313,12 +313,11 @@ def about(part: Part) -> str:
     match part:
         case TextPart() | ReasoningPart():
             open_part = part.status is PartStatus.STREAMING and not part.text
-            said = "(its beginning is stored, its words are not yet)" if open_part else shortened(part.text)
+            return "(its beginning is stored, its words are not yet)" if open_part else shortened(part.text)
         case ToolPart():
-            said = part.name
+            return part.name
         case _:
-            said = ""
-    return said
+            return ""
 
 
 def shortened(text: str) -> str:

@@ -52,21 +52,21 @@ class StageClock:
 
     def __init__(self, scale: float) -> None:
         self._scale = scale
-        self._stood_at = 0.0
+        self._paused_at = 0.0
         self._since: float | None = None
 
-    def go(self) -> None:
-        """Run on."""
+    def resume(self) -> None:
+        """Run from here on."""
         if self._since is None:
             self._since = time.monotonic()
 
-    def stand(self) -> None:
+    def pause(self) -> None:
         """Pause."""
-        self._stood_at, self._since = self.now(), None
+        self._paused_at, self._since = self.now(), None
 
     def now(self) -> float:
         """Return how many of its seconds have passed."""
-        return self._stood_at + (0.0 if self._since is None else (time.monotonic() - self._since) / self._scale)
+        return self._paused_at + (0.0 if self._since is None else (time.monotonic() - self._since) / self._scale)
 
     def utc(self) -> datetime:
         """Return its time of day."""
