@@ -399,7 +399,7 @@ async def _fold_module(_request: Request) -> Response:
 
 
 def _cursor_at(store: Store, session_id: str, seq: int) -> Cursor:
-    """Return the cursor behind a record; that of a pruned one where there is no record, or it has been pruned."""
+    """Return the cursor behind a record; that of a pruned one where it does not exist, or has been pruned."""
     with suppress(PrunedError):
         for record in store.read(session_id, seq - 1, limit=1) if seq else ():
             return Cursor.of(record)
