@@ -968,6 +968,7 @@ def test_two_workers_beside_a_damaged_session(tmp_path, caplog):
         assert 2 == sum(len(client.requests) for client in clients)
 
     run(main())
+    assert caplog.messages
     assert all("'damaged'" in message for message in caplog.messages)
 
 
