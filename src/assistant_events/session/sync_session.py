@@ -36,7 +36,9 @@ def _without_await(
 @final
 class SyncSession(Core[SyncEventStream]):
     """
-    `Session` without `await`: the same methods with the same guarantees, and `with` in place of `async with`.
+    `Session` without `await`: the same operations with the same guarantees, and `with` in place of `async with`.
+
+    It has no `claimed`: the claim of a worker is held for each `respond`, `resume` and `decode`.
 
     Threads may share it; their batches are stored one after another. A `KeyboardInterrupt` while receiving closes the
     message, like a cancellation of a task.
