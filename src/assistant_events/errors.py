@@ -107,7 +107,7 @@ class FixtureError(AssistantEventsError, ValueError):
 
     @property
     def line(self) -> str:
-        """What is wrong at this place, without a word about the others: one line, whatever a file has for names."""
+        """The problem at this place, without the others: one line, whatever names a file has."""
         text = ": ".join([part for part in (self.file, self.entry, self.field, self.reason) if part])
         return "\\n".join(text.splitlines())
 

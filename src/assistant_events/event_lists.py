@@ -18,7 +18,7 @@ class DeltaRun(NamedTuple):
     """At least one."""
 
     text: str
-    """What they add up to."""
+    """Their texts, joined."""
 
 
 class EventList(list[Event]):

@@ -47,7 +47,7 @@ class _Phase(Enum):
 
 
 class MessagePhase(_Phase):
-    """How far a message is."""
+    """Phase of a message."""
 
     UNKNOWN = "unknown"
     PROMPT = "prompt"
@@ -60,7 +60,7 @@ class MessagePhase(_Phase):
 
 
 class FragmentPhase(_Phase):
-    """How far the fragments of one kind are inside a message."""
+    """Phase of the fragments of one kind inside a message."""
 
     ABSENT = "absent"
     OPEN = "open"
@@ -68,7 +68,7 @@ class FragmentPhase(_Phase):
 
 
 class CallPhase(_Phase):
-    """How far a call is."""
+    """Phase of a call."""
 
     UNKNOWN = "unknown"
     INPUT_OPEN = "input open"

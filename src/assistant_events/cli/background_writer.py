@@ -12,13 +12,13 @@ from typing import Final, Self, TextIO, final
 from assistant_events.cli.terminal_safe import shortened
 
 MAX_WAITING: Final = 1_000
-"""How many lines wait for their reader."""
+"""Maximum number of lines that wait for their reader."""
 
 MAX_LINE: Final = 4_000
-"""How many characters of a line are written: a prompt may have millions."""
+"""Maximum number of characters of a line: a prompt may have millions."""
 
 _CLOSE_S: Final = 1.0
-"""How long the end waits for the last lines."""
+"""Seconds that the end of the block waits for the last lines."""
 
 
 @final

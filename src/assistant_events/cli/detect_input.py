@@ -87,7 +87,7 @@ class OwnEvents:
 @final
 @attrs.define
 class ProviderStream:
-    """What a provider streamed."""
+    """The stream of a provider."""
 
     input: Input
     form: _Form

@@ -63,7 +63,7 @@ class Endpoint:
 @final
 @attrs.frozen
 class StoredRequest:
-    """What is stored of the newest prompt that `run` has sent."""
+    """The newest prompt that `run` has sent, as it is stored."""
 
     dialect: str
     provider: str | None

@@ -1,4 +1,4 @@
-"""How a command ends: the codes, and the error that carries one."""
+"""The exit codes of a command, and the error that carries one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fold` does: an input becomes a transcript, in memory or in a session of a database."""
+"""The command `fold`: an input becomes a transcript, in memory or in a session of a database."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class _Logged:
 class _Line:
     def __init__(self, scope: Scope, send: Send, print_line: Callable[[str], None]) -> None:
         self.transport = getattr(getattr(send, "__self__", None), "transport", None)
-        """Of the connection: a fault may reset it."""
+        """The transport of the connection: a fault may reset it."""
 
         shown = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] in _SHOWN_PARAMETERS]
         query = f"?{urlencode(shown)}" if shown else ""

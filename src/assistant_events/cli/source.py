@@ -1,4 +1,4 @@
-"""What a command reads: a file, or standard input, in chunks as they come."""
+"""The input of a command: a file, or standard input, in chunks as they come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK_BYTES: Final = 1 << 16
 STDIN: Final = "-"
 
 _NOTICED_S: Final = 1.0
-"""How late Ctrl-C is noticed that came just before a wait, which it does not end then: Python looks between calls."""
+"""Seconds after which a Ctrl-C that came just before a wait is noticed: it ends no wait, and Python looks after it."""
 
 
 @contextmanager
@@ -46,7 +46,7 @@ class Input:
     def __init__(self, place: str, stream: IO[bytes]) -> None:
         self.is_stdin = place == STDIN
         self.name = "standard input" if self.is_stdin else place
-        """What errors call it."""
+        """Name in errors."""
 
         self._stream = stream
         self._kept: list[bytes] = []

@@ -45,11 +45,11 @@ _UNTYPED: Final = frozenset({"text/plain", "application/octet-stream"})
 """Media types with which gateways send a stream that was asked for, or a document."""
 
 _ADVICE: Final = {"true": True, "false": False}
-"""What `x-should-retry` may be."""
+"""Values of the header `x-should-retry`."""
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LOOKED_AT: Final = 64
-"""How server-sent events begin, behind blanks, and how many bytes are looked at for that."""
+"""Beginnings of server-sent events, behind blanks, and the number of bytes in which they are looked for."""
 
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 """Raised before anything of the request was sent."""

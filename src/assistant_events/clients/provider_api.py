@@ -1,4 +1,4 @@
-"""What a client has to know of one provider's API: its address, its requests, and what its documents mean."""
+"""The facts about one provider's API that a client needs: address, requests, and the meaning of its documents."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class RecoveryPolicy:
     """The same without new content, while bytes still come: models think for minutes, behind heartbeats of a server."""
 
     reconnects: int = 3
-    """How many streams in a row may bring nothing new before the document is fetched (Vercel's AI SDK: 3)."""
+    """Maximum number of streams in a row without anything new, before the document is fetched (Vercel's AI SDK: 3)."""
 
     follows: int = 30
     """The same for all streams of a run: an hour with a cut every ten minutes needs six."""
@@ -210,7 +210,7 @@ class RecoveryPolicy:
     """Before the first of them; the next ones wait twice and three times as long (Vercel's AI SDK: 0.5)."""
 
     recuts: int = 2
-    """How many replays may be cut like the first stream before the document is fetched."""
+    """Maximum number of replays that are cut like the first stream, before the document is fetched."""
 
     poll_s: float = 1.0
     """Before the document of a run in progress is fetched again; doubles every time (Vercel's AI SDK: 1)."""
@@ -219,10 +219,10 @@ class RecoveryPolicy:
     """The longest of these waits (Vercel's AI SDK: 10)."""
 
     poll_model_s: float = 30 * 60.0
-    """How long the document of a model's run is fetched in all (Vercel's AI SDK: 30 min)."""
+    """For how long the document of a model's run in progress is fetched (Vercel's AI SDK: 30 min)."""
 
     poll_agent_s: float = 60 * 60.0
-    """How long that of an agent's run is. Research agents take up to 60 min."""
+    """The same for an agent's run. Research agents take up to 60 min."""
 
     usage_delays_s: tuple[float, ...] = (0.5, 1.0, 2.0)
     """Before each request for missing usage. The document has it some seconds after the end of the stream."""
@@ -234,7 +234,7 @@ class RecoveryPolicy:
     """Maximum size of a decompressed document. Streams are never compressed."""
 
     tries: int = 4
-    """How many times one failing request is made. One for an answer is repeated only if none can have begun."""
+    """Number of attempts at one failing request. One for an answer is repeated only if no answer can have begun."""
 
     tries_s: float = 45.0
     """Maximum time for all of them."""

@@ -1,4 +1,4 @@
-"""What a client reports of a run: for a user interface, for logs, and for diagnosis."""
+"""The reports of a client about a run: for a user interface, for logs, and for diagnosis."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Report:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """What makes sense now, the most promising first; see `ACTIONS`."""
+        """The actions that make sense now, the most promising first; see `ACTIONS`."""
         return ACTIONS[self.situation]
 
 

@@ -16,7 +16,7 @@ _PASSING: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED})
 _LASTING: Final = frozenset(
     {ErrorKind.QUOTA, ErrorKind.CONTEXT_LENGTH, ErrorKind.AUTH, ErrorKind.NOT_FOUND, ErrorKind.CONTENT_FILTER}
 )
-"""What the error of a provider is, also where its status is that of another one: OpenAI has 429 for a lack of money."""
+"""Kinds of errors that pass, and that do not, whatever their status: OpenAI sends 429 for a lack of money."""
 
 
 class RequestFailedError(Exception):

@@ -25,7 +25,7 @@ from assistant_events.values import ErrorInfo, Usage
 _T = TypeVar("_T")
 
 _FINISH_S: Final = 5.0
-"""How long closing waits for tasks whose connections are closed already."""
+"""Seconds that closing waits for tasks whose connections are closed already."""
 
 
 @final

@@ -15,7 +15,7 @@ from assistant_events.values.credentials import Secrets
 
 @attrs.frozen(kw_only=True)
 class Observation:
-    """What one event of the wire means for recovery."""
+    """The meaning of one event of the wire for recovery."""
 
     run_id: str | None = None  # of the run or the response that a lifecycle event names
     status: str | None = None

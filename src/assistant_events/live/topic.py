@@ -27,7 +27,7 @@ _MAX_FRAME_SIZE: Final = 64 * 1024
 
 _MAX_ITEMS: Final = 256
 _MAX_SIZE: Final = 4 * _MAX_FRAME_SIZE
-"""How many items, up to twice as many, and how much text of them, are kept for subscribers slower than others."""
+"""Limits of the items kept for slow subscribers: their number, after it has doubled, and the length of their text."""
 
 
 Place: TypeAlias = tuple[int, datetime, str | None]
@@ -50,7 +50,7 @@ class Topic:
     """`seq` of the last known record; `None` before the first look at the log."""
 
     last: Place | None = None
-    """Of that record, by which a log is recognised that was deleted and begun anew; `None` where it is not known."""
+    """The place of that record: in a log that has begun anew it is another one. `None` where it is not known."""
 
     watchers: int = 0
 
@@ -63,7 +63,7 @@ class Topic:
     """Why it has ended; `None` for the end of the channel."""
 
     token: int = 0
-    """The highest that was published with."""
+    """The highest token of a publisher."""
 
     fragments: OpenFragments = attrs.field(factory=OpenFragments)
 
@@ -80,7 +80,7 @@ class Topic:
     """Index of the item that was next when old items were dropped last."""
 
     pending: list[tuple[int, list[LiveEvent]]] = attrs.field(factory=list[tuple[int, list[LiveEvent]]])
-    """What was published and not flushed, behind the `seq` of the record before it."""
+    """Published events that were not flushed, with the `seq` of the record before them."""
 
     pending_size: int = 0
 
@@ -201,7 +201,7 @@ class Topic:
             self.size += size
 
     def _trim(self) -> None:
-        """Drop old items where they are too many, or too much text, and wake who waits for new ones."""
+        """Drop old items beyond the limits, and wake the subscribers that wait for new ones."""
         if len(self.items) > 2 * _MAX_ITEMS:
             self._drop(len(self.items) - _MAX_ITEMS)
         while self.size > _MAX_SIZE:

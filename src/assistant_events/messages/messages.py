@@ -187,7 +187,7 @@ class ToolPart(validators.Extensible):
     """Why the app has asked for approval; `None` without a reason."""
 
     attempt: int = attrs.field(default=0, validator=validators.check_count)
-    """How often the app has begun to run the call; 0 before the first time."""
+    """Number of times that the app has begun to run the call; 0 before the first."""
 
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     """The output of the result; before it, of the last progress."""

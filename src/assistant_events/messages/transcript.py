@@ -46,7 +46,7 @@ class Unfinished(Frozen):
     message_id: str = attrs.field(validator=validators.check_name)
 
     awaits: Awaits = attrs.field(converter=Awaits)
-    """That of the transcript; never `Awaits.USER`."""
+    """The `awaits` of the transcript; never `Awaits.USER`."""
 
     call_id: str | None = attrs.field(default=None, validator=attrs.validators.optional(validators.check_name))
     """The call without a result, with `Awaits.TOOLS` or an unknown outcome; otherwise `None`."""

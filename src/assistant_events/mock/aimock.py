@@ -54,7 +54,7 @@ class AimockUsage(NamedTuple):
 @final
 @attrs.frozen(kw_only=True)
 class AimockApi:
-    """What aimock does with a response for one API."""
+    """The conversion of aimock's responses for one API."""
 
     name: str
     """In messages."""

@@ -32,7 +32,7 @@ _STATUSES: Final[dict[str, int]] = {
 _NAMES: Final = {status: name for name, status in reversed(_STATUSES.items())}
 
 _SOURCE: Final = "http://internal.amazon.com/coral/com.amazon.bedrock/"
-"""What the service writes behind the name of an exception."""
+"""Text of the service behind the name of an exception."""
 
 
 def status_of(code: str) -> int:

@@ -22,7 +22,7 @@ class FaultFrames:
     """The frames of a wire that faults insert, remove and change."""
 
     cut_tail: bytes
-    """What the service sends in place of the rest of a stream that it cuts."""
+    """The bytes that the service sends in place of the rest of a stream that it cuts."""
 
     error: Callable[[int], WireFrame]
     """Returns the event of an error behind so many others."""
@@ -51,7 +51,7 @@ class FaultFrames:
 @final
 @attrs.frozen(kw_only=True)
 class Point:
-    """Where an effect starts: after a number of events, or seconds after the headers, which are sent at *opened*."""
+    """The start of an effect: after a number of events, or seconds after the headers, which are sent at *opened*."""
 
     events: int | None = None
     seconds: float | None = None

@@ -36,7 +36,7 @@ are counted for each run, those of a fault of requests for each fault.
 """
 
 Where: TypeAlias = Literal["moment", "events", "seconds", "count", "route", "nothing"]
-"""What may follow `@`: an event or a time, only an event, only a time, a number of requests, a route, nothing."""
+"""Form of the place behind `@`: an event or a time, an event, a time, a number of requests, a route, nothing."""
 
 ROUTES: Final = ("create", "get", "cancel", "delete", "any")
 """Places of an HTTP fault; `get` is the document and its replay."""
@@ -97,7 +97,7 @@ class Fault:
     """Events before it (`int`), seconds of the provider (`float`), or a route (`str`); `None` for none of these."""
 
     times: int | None = ALWAYS
-    """How often it occurs; `None`: every time."""
+    """Number of its occurrences; `None`: every time."""
 
     @property
     def kind(self) -> FaultKind:

@@ -36,7 +36,7 @@ _MAX_NUMBER: Final = 10**30
 _MAX_SECONDS: Final = 1e15
 
 READ_ERRORS: Final = (ValueError, ClassValidationError)
-"""What reading raises; `faults_of` lists the faults of it."""
+"""Errors of reading; `faults_of` lists their faults."""
 
 
 @final

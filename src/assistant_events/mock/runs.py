@@ -94,7 +94,7 @@ class Run(ABC, Generic[_PreparedT]):
             **{name: make_signature(seals, salt, place) for name, (place, seals) in prepared.signed.items()},
             **self.own_values(),
         }
-        """What this run has in place of the marks."""
+        """The values of this run for the marks."""
 
     def _number(self, name: str) -> int:
         """Return the number of a fault; 0 without that fault."""

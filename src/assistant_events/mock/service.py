@@ -48,7 +48,7 @@ _RunT = TypeVar("_RunT", bound=Run[Any])
 FAULT_HEADER: Final = "x-mock-fault"
 
 OTHER_ANSWER: Final = "This is the answer of another run."
-"""What `MockService.other_run` answers."""
+"""The answer of `MockService.other_run`."""
 
 
 @attrs.frozen(kw_only=True)
@@ -135,13 +135,13 @@ class MockService(ABC, Generic[_RunT]):
     STREAM_HEADERS: ClassVar[Mapping[str, str]] = SSE_HEADERS
 
     PATHS: ClassVar[tuple[str, ...]]
-    """Of the requests for a new answer."""
+    """Paths of the requests for a new answer."""
 
     COUNT_PATHS: ClassVar[tuple[str, ...]] = ()
-    """Of the requests that count the tokens of a request for an answer."""
+    """Paths of the requests that count the tokens of a request for an answer."""
 
     MODEL_PATHS: ClassVar[tuple[str, ...]] = ()
-    """Of the list of models; the document of one is below it, at its name."""
+    """Paths of the list of models; the document of one is below it, at its name."""
 
     PREPARED: ClassVar[type[PreparedAnswer]]
     RUN: ClassVar[type[Run[Any]]]

@@ -1,4 +1,4 @@
-"""What a mock provider does to send a stream: bytes with the time when they are due, and the ways to stop."""
+"""The actions with which a mock provider sends a stream: bytes with the time when they are due, and ways to stop."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ SSE_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 """The headers of a stream of server-sent events."""
 
 _ALONE: Final = 32
-"""How many events of a stream are a write each, as from a provider that has just made them."""
+"""Number of first events of a stream that are a write each, as from a provider that has just made them."""
 
 _TOGETHER: Final = 16
-"""How many of the later ones are one write when they are due at the same time: a write costs more than an event."""
+"""Maximum number of later events in one write, where they are due at the same time: a write costs the most."""
 
 # Closing a socket that lingers for no time sends RST in the place of FIN (POSIX, SO_LINGER).
 _NO_LINGER: Final = struct.pack("ii", 1, 0)

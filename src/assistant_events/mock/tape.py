@@ -45,7 +45,7 @@ class RecordedRequest(NamedTuple):
 
 
 class FrameFacts(NamedTuple):
-    """What the recording needs of one event: its cursor, whether the answer ends with it, its error."""
+    """The facts of one event for a recording: its cursor, whether the answer ends with it, its error."""
 
     cursor: str | None = None
     is_end: bool = False
@@ -66,7 +66,7 @@ class RecordedApi(ABC):
     dialect: ClassVar[Dialect]
     form: ClassVar[FixtureFormat]
     path: ClassVar[re.Pattern[str]]
-    """Of requests that are recorded. A group matches the id of a run that is fetched; a wire without has no such."""
+    """Paths of requests that are recorded. A group matches the id of a run that is fetched, on a wire that has runs."""
 
     after: ClassVar[str] = ""
     """The parameter of the query that has a cursor."""

@@ -33,7 +33,7 @@ HEARTBEAT: Final = b":\n\n"
 """A comment: shows proxies that the connection is in use, and this side that the browser is there."""
 
 SSE_START: Final = b"retry: 1000\n\n" + HEARTBEAT
-"""What an answer begins with: after how many milliseconds a browser connects again."""
+"""Beginning of an answer, with the milliseconds after which a browser connects again."""
 
 _CURSOR: Final = re.compile(r"(\d{1,18})(?:\.(?:([\da-f]{12})|[\w-]{1,64})-\d{1,18})?", re.ASCII)
 
@@ -132,7 +132,7 @@ class SseWriter:
 
     def snapshot(self, transcript: Transcript, cursor: Cursor | None = None) -> bytes:
         """
-        Return a transcript that replaces what the browser has.
+        Return the event of a transcript, which replaces what the browser has.
 
         Args:
             transcript: The transcript.
@@ -142,7 +142,7 @@ class SseWriter:
         return _event(self._documents.snapshot(transcript), Cursor(transcript.seq) if cursor is None else cursor)
 
     def write(self, item: _Item) -> bytes:
-        """Return an item."""
+        """Return the event of an item."""
         written = self._shared.get(item)
         if written is not None:
             self._documents.skip(item)

@@ -1,4 +1,4 @@
-"""What a session reads an answer from: the client of a provider, or a decoder and the chunks of a stream."""
+"""The sources of an answer: the client of a provider, or a decoder and the chunks of a stream."""
 
 from __future__ import annotations
 
@@ -99,12 +99,12 @@ class Client(Protocol):
 @final
 @attrs.frozen
 class Source:
-    """Where the events of an answer are read."""
+    """The source of the events of an answer."""
 
     answer: Answer
 
     decoder: DecoderBase | None
-    """Is fed with what `read` returns; `None` when that are events."""
+    """Decodes what `read` returns; `None` where `read` returns events."""
 
     # Any: what these return is awaited if the source waits.
     read: Callable[[], Any]  # raises `StopAsyncIteration` or `StopIteration` at the end
@@ -131,7 +131,7 @@ class Source:
 
     @property
     def usage(self) -> Usage | None:
-        """What the provider has counted so far; `None` where it is not known."""
+        """The counts of the provider so far; `None` where they are not known."""
         try:
             usage = getattr(self.decoder or self.answer, "usage_so_far", None)
         except Exception:  # noqa: BLE001 - a stop does not fail for what an adapter counts
@@ -140,7 +140,7 @@ class Source:
 
     @property
     def target(self) -> object:
-        """What a client stops: its answer, or the message of chunks; `None` when nothing runs."""
+        """The argument of `Client.stop`: the answer, or the message of chunks; `None` when nothing runs."""
         return None if self.answer.terminal else self.answer if self.decoder is None else self.decoder.message
 
 
@@ -185,7 +185,7 @@ def check_synchronous(client: Client | None) -> None:
 
 
 def check_asynchronous(client: Client) -> None:
-    """Raise a `TypeError` for what is not a client, and for one of `SyncSession`: its block is no `async with`."""
+    """Raise a `TypeError` for what is not a client, and for one of `SyncSession`, which has no `async with`."""
     api_of(client)
     if hasattr(client, "__enter__") and not hasattr(client, "__aenter__"):
         raise TypeError(_SYNCHRONOUS)

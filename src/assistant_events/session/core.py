@@ -41,7 +41,7 @@ PAGE = 2000
 """Number of records per read of an opening: folding them blocks the event loop for some milliseconds."""
 
 _TRIES: Final = 20
-"""How often a batch is appended while others append first."""
+"""Number of attempts to append a batch while others append first."""
 
 
 class Core(ABC, Generic[StreamT]):

@@ -1,4 +1,4 @@
-"""What of the open fragments of a session has been handed on: to the checkpoints, or to the live channel."""
+"""How much of the open fragments of a session the checkpoints, or the live channel, have been given."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _CONTENT: Final = frozenset[type](
 """Events that change nothing of what is unfinished: what comes while a step runs, and approvals."""
 
 _MOST: Final = 64
-"""How many deltas that came alone wait at most, to be folded at once."""
+"""Maximum number of deltas that came one at a time and wait to be folded together."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""What a session publishes to a live channel."""
+"""Publishes the records of a session, and its open text, to a live channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLUSH_S: Final = 0.05
 """Seconds after which a session with an event loop publishes what has streamed."""
 
 _MAX_WAITING: Final = 128
-"""So many items do not wait for the next flush: with a delta for each the channel still keeps all of them."""
+"""Number of waiting items that are published at once: with a delta for each the channel still keeps all of them."""
 
 
 @final

@@ -1,4 +1,4 @@
-"""How a turn is ended before its time: what is appended, what the provider is asked, and how a move learns of it."""
+"""The stop of a turn: the events to append, the request to the provider, and how a move finds out about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stream of an answer asks of its session."""
+"""The operations of a session that the stream of an answer uses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Asks for an answer, after a request that was refused with another one. Returns i
 @final
 @attrs.define
 class Timers:
-    """What a session with an event loop does some time after text has streamed."""
+    """Timers of a session with an event loop, which are set when text has streamed."""
 
     flush: TimerHandle | None = None
     """Publishes it."""
@@ -43,7 +43,7 @@ class Timers:
     """Stores it."""
 
     are_set: bool = False
-    """Whether both wait that are needed, so that nothing is left to do for a delta."""
+    """Whether all timers that are needed are set, so that nothing is left to do for a delta."""
 
 
 @final

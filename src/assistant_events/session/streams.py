@@ -26,7 +26,7 @@ _log = logging.getLogger("assistant_events.session")
 
 
 class AnswerStream:
-    """What both faces share. Calls of the store run alone in the session, those of the provider do not."""
+    """Base of both streams. Calls of the store run alone in the session, those of the provider do not."""
 
     def __init__(self, ask: Ask, client: Client | None, calls: StreamCalls) -> None:
         self.request: Encoded | None = None

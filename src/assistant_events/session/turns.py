@@ -56,13 +56,13 @@ Retry: TypeAlias = Literal["empty", "cut"]
 """See `Turns`."""
 
 _SHARE: Final = 100
-"""How many sessions of dead workers one worker takes up at a look: the others take their share."""
+"""Maximum number of sessions of dead workers that one worker takes up at a look: the others take their share."""
 
 _ALL: Final = 2**31 - 1
 """The same for a worker that is alone."""
 
 _DOUBLINGS: Final = 6
-"""How often the pause before the next try is doubled, while the store or the provider refuses: up to 64 `every_s`."""
+"""Maximum number of doublings of the pause between tries, while the store or the provider refuses: 64 `every_s`."""
 
 _log = logging.getLogger("assistant_events.session")
 
