@@ -49,9 +49,6 @@ class Delivery:
         """Whether a replay is still being compared with what was recorded before."""
         return self._replay is not None
 
-    def _on_replayed(self, answered: list[str]) -> None:
-        """Take the ids of the calls that were answered before the replay, once that has passed what was recorded."""
-
     def _require_running(self) -> None:
         phase = self._lifecycle.phase
         if phase is not _RUNNING:
@@ -94,7 +91,7 @@ class Delivery:
             caused = self._replay.admit(caused)
             if self._replay.over:
                 self._lifecycle.acted |= self._replay.acted
-                self._on_replayed([each for each in self._replay.answered() if self._lifecycle.settle(each)])
+                self._calls.answered_before.update(filter(self._lifecycle.settle, self._replay.answered()))
                 self._replay = None
         for event in caused:
             if event.durable:

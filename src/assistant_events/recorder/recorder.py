@@ -565,9 +565,6 @@ class Recorder(Delivery):
 
     # -- inside
 
-    def _on_replayed(self, answered: list[str]) -> None:
-        self._calls.answered_before.update(answered)
-
     def _add_text(self, kind: str, delta: str, key: Hashable, state: JsonMap) -> list[ev.Event]:
         check_str(kind, delta)
         if not delta:
