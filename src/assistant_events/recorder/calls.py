@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from assistant_events import events as ev
 from assistant_events.errors import JsonError
 from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle
-from assistant_events.recorder.fragments import Fragments, JsonMap, frozen_state, join_surrogates, merge_state
+from assistant_events.recorder.fragments import Fragments, JsonMap, join_surrogates, merge_state
 from assistant_events.values import (
     Content,
     ErrorInfo,
@@ -27,7 +27,7 @@ from assistant_events.values import (
 )
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
-from assistant_events.values.json_values import items_of, json_type, own_lazily
+from assistant_events.values.json_values import items_of, json_type, own_lazily, own_object
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
 
@@ -326,7 +326,7 @@ class Calls:
             name=name,
             input=as_input(input),
             provider_executed=provider_executed,
-            state=frozen_state({**known}),
+            state=own_object({**known}, State),
         )
         self._fragments.end_unkeyed()
         self._emit(called)
@@ -479,7 +479,7 @@ class Calls:
         self._note("nameless-call", "a call without a name was kept raw")
         self._release(call)
         raw = {"id": call.provider_id, "arguments": call.buffer.value() or input or call.input}
-        known = frozen_state(self._numbers.added_to(call.key, {**call.state, **items_of(state), **raw}))
+        known = own_object(self._numbers.added_to(call.key, {**call.state, **items_of(state), **raw}), State)
         self._fragments.end_unkeyed()
         self._emit(ev.OpaqueReceived(message_id=self._message_id, state=known))
 
@@ -492,7 +492,7 @@ class Calls:
             call_id=call.call_id,
             text=text,
             complete=complete,
-            state=frozen_state({**call.state}),
+            state=own_object({**call.state}, State),
         )
 
     def _release(self, call: OpenCall) -> None:

@@ -45,7 +45,7 @@ class ItemNumbers:
 
     def added_to(self, key: Hashable, state: dict[str, Any]) -> dict[str, Any]:
         """Return *state* with the number of the item *key*; unchanged for items without a key."""
-        # Any: see `frozen_state`.
+        # Any: values that are frozen, and the arrays of `merge_state`.
         if self.state_key is None or key is None:
             return state
         return {self.state_key: self._numbers.setdefault(key, len(self._numbers)), **state}
@@ -366,13 +366,6 @@ def merge_state(known: dict[str, Any], more: State) -> None:
             known[key] = {**before, **value}
         else:
             known[key] = value
-
-
-def frozen_state(known: dict[str, Any]) -> State:
-    """Return a dict of kept state, which the caller gives away, as a `State`."""
-    # Any: values that are frozen, and the arrays of `merge_state`.
-    state: State = own_object(known, State)
-    return state
 
 
 def join_surrogates(held: str, delta: str) -> tuple[str, str]:
