@@ -38,7 +38,7 @@ from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, as_content, freeze, own, valid_text
 from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.json_io import write_json
-from assistant_events.values.json_values import LazyObject, LazyState, json_type, own_lazily, same_as, same_json
+from assistant_events.values.json_values import LazyObject, LazyState, json_type, same_as, same_json, wrap
 from assistant_events.values.text import has_surrogates, is_high_surrogate, joined_pairs
 from assistant_events.values.validators import as_input, as_state
 
@@ -431,7 +431,7 @@ def test_a_lazy_object_is_frozen_when_it_is_looked_into(look, lazy_class, frozen
     """
     Whatever looks into it sees frozen JSON, and afterwards it is an object like any other.
     """
-    lazy, frozen = own_lazily({"a": [{"b": [1]}], "c": 1}, lazy_class), frozen_class(a=[{"b": [1]}], c=1)
+    lazy, frozen = wrap(lazy_class, {"a": [{"b": [1]}], "c": 1}), frozen_class(a=[{"b": [1]}], c=1)
     assert lazy_class is type(lazy)
     assert look(frozen) == look(lazy)
 
@@ -446,7 +446,7 @@ def test_a_lazy_object_is_written_and_thawed_as_it_is(accept):
     Neither takes the time of freezing it, nor does its length, and what is thawed is a copy.
     """
     lazy_class = LazyObject if accept is as_input else LazyState
-    lazy = own_lazily({"a": [{"b": 1}]}, lazy_class)
+    lazy = wrap(lazy_class, {"a": [{"b": 1}]})
     assert (1, True) == (len(lazy), bool(lazy))
     thaw(lazy)["a"].append(2)
 
@@ -459,18 +459,18 @@ def test_the_repr_of_a_lazy_object():
     """
     It is that of a frozen one, which has no values where it is a state.
     """
-    lazy = own_lazily({"a": [{"b": 1}]})
+    lazy = wrap(LazyObject, {"a": [{"b": 1}]})
 
     assert "JsonObject({'a': [{'b': 1}]})" == repr(lazy)
     assert LazyObject is type(lazy)
-    assert "State(<a>)" == repr(own_lazily({"a": [{"b": 1}]}, LazyState))
+    assert "State(<a>)" == repr(wrap(LazyState, {"a": [{"b": 1}]}))
 
 
 def test_a_lazy_object_cannot_be_changed():
     """
     It is as immutable as one that is frozen.
     """
-    lazy = own_lazily({"a": 1})
+    lazy = wrap(LazyObject, {"a": 1})
     for name in ("_items", "_json", "a"):
         with pytest.raises(AttributeError, match="immutable"):
             setattr(lazy, name, {})
@@ -487,10 +487,10 @@ def test_a_lazy_object_is_what_freeze_makes(value):
     """
     plain = {"value": thaw(value)}
 
-    assert write_json(freeze(plain)) == write_json(own_lazily(copy.deepcopy(plain)))
-    assert hash(freeze(plain)) == hash(own_lazily(copy.deepcopy(plain)))
-    assert same_json(plain, own_lazily(copy.deepcopy(plain)))
-    assert pickle.loads(pickle.dumps(own_lazily(copy.deepcopy(plain)))) == freeze(plain)
+    assert write_json(freeze(plain)) == write_json(wrap(LazyObject, copy.deepcopy(plain)))
+    assert hash(freeze(plain)) == hash(wrap(LazyObject, copy.deepcopy(plain)))
+    assert same_json(plain, wrap(LazyObject, copy.deepcopy(plain)))
+    assert pickle.loads(pickle.dumps(wrap(LazyObject, copy.deepcopy(plain)))) == freeze(plain)
 
 
 @given(made.json_values())

@@ -35,7 +35,7 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.recorder import Recorder
 from assistant_events.testing import error, origin, run
 from assistant_events.values import State
-from assistant_events.values.json_values import LazyState, own_lazily
+from assistant_events.values.json_values import LazyState, wrap
 
 A = {"message_id": "a1"}
 C = {"message_id": "a1", "call_id": "c1"}
@@ -295,7 +295,7 @@ class TestTexts:
         A state that is frozen late makes the state that it is merged into one of those, and nothing in it stays plain.
         """
         given = {
-            when: own_lazily({when: [{"a": 1}]}, LazyState) if when == lazy else State({when: [{"a": 1}]})
+            when: wrap(LazyState, {when: [{"a": 1}]}) if when == lazy else State({when: [{"a": 1}]})
             for when in ("start", "kept", "end")
         }
         recorder = Recorder("a1", item_key=item_key)

@@ -16,7 +16,7 @@ from typing_extensions import TypeIs
 
 from assistant_events.errors import JsonError
 from assistant_events.values import MAX_DEPTH, JsonObject, read_json, thaw, write_json
-from assistant_events.values.json_values import own_lazily
+from assistant_events.values.json_values import LazyObject, wrap
 from assistant_events.values.text import joined_pairs, valid_text
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -240,7 +240,7 @@ def taken_object(fields: Fields, key: str) -> JsonObject:
     into it.
     """
     value = fields.get(key)
-    return own_lazily(value) if type(value) is dict else JsonObject(mapping(fields, key))
+    return wrap(LazyObject, value) if type(value) is dict else JsonObject(mapping(fields, key))
 
 
 def mappings(fields: Fields, key: str) -> list[Fields]:

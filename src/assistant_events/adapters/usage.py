@@ -17,7 +17,7 @@ import attrs
 from assistant_events.adapters.json_fields import Fields, count, mapping, said
 from assistant_events.values import Usage, thaw
 from assistant_events.values.construct import constructor
-from assistant_events.values.json_values import own_lazily
+from assistant_events.values.json_values import LazyObject, wrap
 
 _usage: Callable[..., Usage] = constructor(Usage)
 
@@ -95,7 +95,7 @@ class UsageTable:
             # Left out by Vercel's gateway, whose costs have both. Some percent more reasoning than output comes of two
             # tokenizers (OpenRouter).
             counts["output_tokens"] = output + reasoning
-        return _usage(**counts, details=own_lazily({**said(fields)}))
+        return _usage(**counts, details=wrap(LazyObject, {**said(fields)}))
 
     def write(self, usage: Usage) -> dict[str, Any]:
         """

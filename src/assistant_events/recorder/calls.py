@@ -27,7 +27,7 @@ from assistant_events.values import (
 )
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
-from assistant_events.values.json_values import items_of, json_type, own_lazily, own_object
+from assistant_events.values.json_values import LazyObject, items_of, json_type, own_object, wrap
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
 
@@ -521,4 +521,4 @@ def parse_input(text: str) -> tuple[JsonObject | None, str]:
         return None, f"the input is {error}"
     if type(value) is not dict:
         return None, f"the input is not a JSON object but {json_type(value)}"
-    return own_lazily(value), ""  # pyright: ignore[reportUnknownArgumentType]  # plain JSON
+    return wrap(LazyObject, value), ""  # pyright: ignore[reportUnknownArgumentType]  # plain JSON

@@ -269,12 +269,6 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEP
     return _own_array(value, cls, max_depth) if type(value) is list else value
 
 
-def own_lazily(value: dict[str, Any], cls: type[JsonObject] = LazyObject) -> Any:
-    """Return what `own` does of an object that nests at most `MAX_DEPTH` levels, frozen when it is looked into."""
-    # Any: a *cls*, as with `own`.
-    return wrap(cls, value)
-
-
 def own_object(value: dict[str, Any], cls: type[JsonObject], max_depth: int = MAX_DEPTH) -> Any:
     """Return what `own` does of an object, for hot loops."""
     if not max_depth:
@@ -385,8 +379,12 @@ Returns the items of a `JsonObject`, for JSON writers that support only `dict`; 
 """
 
 
-def wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:
-    """Return an object of *items*, which are frozen and which the caller gives away."""
+def wrap(cls: type[_Object], items: dict[str, Any]) -> _Object:
+    """
+    Return an object of *items*, which the caller gives away.
+
+    They are frozen; for a `LazyObject` or a `LazyState` they are plain, and nest at most `MAX_DEPTH` levels.
+    """
     made = _ObjectDraft()
     made._items = items
     made.__class__ = cls

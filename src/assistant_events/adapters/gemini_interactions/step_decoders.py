@@ -20,7 +20,7 @@ from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, State, own, write_json
 from assistant_events.values.content import ContentInput
-from assistant_events.values.json_values import LazyState, own_lazily
+from assistant_events.values.json_values import LazyState, wrap
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_state
 
 _FAILED = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
@@ -377,8 +377,7 @@ class ThoughtStep(StepDecoder):
             return NO_STATE
         # They can be many, and most are only written.
         texts = [{"type": "text", "text": item} if item.__class__ is str else own(item, State) for item in items]
-        state: State = own_lazily({"summary": texts}, LazyState)
-        return state
+        return wrap(LazyState, {"summary": texts})
 
 
 class CallStep(StepDecoder):
