@@ -184,7 +184,7 @@ class EmitterBase(ABC):
         answer = self._answer
         if isinstance(event, ev.StepStarted) and not self._over and (answer is None or answer.ended):
             self._answer = answer = _Answer(event, self.decoder.dialect)
-            if not self._is_own:
+            if not answer.is_own:
                 self.drop(None, DropReason.OTHER_PROVIDER)
             self._start(answer)
         elif answer is None or event.message_id != answer.id or isinstance(event, ev.HistoryRewound):
@@ -216,9 +216,9 @@ class EmitterBase(ABC):
             part = answer.part(slot)
             if slot.is_result:
                 if isinstance(part, ToolPart) and has_result(part):
-                    self.on_result(slot.place, self._own(slot.place, part))
+                    self.on_result(slot.place, self._own(answer, slot.place, part))
                 continue
-            match self._own(slot.place, part):
+            match self._own(answer, slot.place, part):
                 case (TextPart() | ReasoningPart()) as whole if slot.has_begun:
                     rest = whole.text.removeprefix(written := slot.came.value())
                     if len(rest) + len(written) != len(whole.text):
@@ -288,13 +288,9 @@ class EmitterBase(ABC):
         if attrs.evolve(read, parts=message.parts, origin=message.origin, run=run) != message:
             self.drop(None, DropReason.UNPLACED, message.id)
 
-    @property
-    def _is_own(self) -> bool:
-        return self._answer is None or self._answer.is_own
-
-    def _own(self, place: int, part: _P) -> _P:
+    def _own(self, answer: _Answer, place: int, part: _P) -> _P:
         """Return a part with its state, when the state is of this dialect."""
-        kept = part if self._is_own else _without_state(part)
+        kept = part if answer.is_own else _without_state(part)
         if kept != part:
             self.drop(place, DropReason.OTHER_PROVIDER)
         return kept
