@@ -54,11 +54,10 @@ class GeminiInteractionsEmitter(EmitterBase):
         agent: bool = False,
         fields: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(delta_chars=delta_chars)
         if arguments not in get_args(Arguments):
             raise ValueError(f"arguments: expected 'streamed' or 'whole', got {arguments!r}")
         self._arguments: Arguments = arguments
-        self._delta_chars = delta_chars
         self._status_updates = status_updates
         self._agent = agent
         self._fields = dict(fields or {})
