@@ -17,7 +17,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFact
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
-from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, StepDecoder, decoder_of
+from assistant_events.adapters.gemini_interactions.step_decoders import DECODERS, OpaqueStep, StepDecoder
 from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, string, without
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
@@ -394,7 +394,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             before.stop()  # its place is before what follows, also without a stop
         if last is not None and not last.ended:
             last.stop()
-        step = self._last_of[kind] = decoder_of(kind)(self, kind, index)
+        step = self._last_of[kind] = DECODERS.get(kind, OpaqueStep)(self, kind, index)
         step.implied = implied
         # A new step under an old index: the old one keeps its place in the order.
         self._steps[index] = step

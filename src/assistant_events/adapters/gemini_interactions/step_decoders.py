@@ -583,14 +583,10 @@ class OpaqueStep(StepDecoder):
         self.recorder.end(self)
 
 
-def decoder_of(kind: str) -> type[StepDecoder]:
-    """Return the decoder of steps of this type."""
-    return _DECODERS.get(kind, OpaqueStep)
-
-
-_DECODERS: dict[str, type[StepDecoder]] = {
+DECODERS: dict[str, type[StepDecoder]] = {
     "model_output": OutputStep,
     "thought": ThoughtStep,
     **dict.fromkeys(vocabulary.CALLS, CallStep),
     **dict.fromkeys(vocabulary.RESULTS, ResultStep),
 }
+"""By type of a wire step; any other is an `OpaqueStep`."""
