@@ -145,13 +145,12 @@ OUTPUT_ERRORS: Final = attrs.evolve(
     },
 )
 
-# Longest first: `function_call` in 1.x is a delta too, and every X_call and X_result delta belongs to the step of its
-# name.
 _DELTA_STEPS: Final[dict[str, str]] = {
     **dict.fromkeys(("text", *MEDIA, "text_annotation", "text_annotation_delta"), "model_output"),
     **dict.fromkeys(("thought_summary", "thought_signature", "thought"), "thought"),
     **dict.fromkeys(("arguments_delta", "arguments"), "function_call"),
 }
+"""Type of the step by that of a delta; any other, as those of calls and results, has the type of its step."""
 
 
 SUMMARIES: Final = ("summary", "content", "text", "thought")
