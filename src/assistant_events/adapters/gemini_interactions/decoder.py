@@ -19,7 +19,7 @@ from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.step_decoders import DECODERS, OpaqueStep, StepDecoder
 from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, string, without
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
+from assistant_events.values import ErrorInfo, FinishReason, RemoteRun
 
 _MAX_INDEX = 1 << 31
 """No service counts its steps up to here."""
@@ -278,10 +278,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             case "failed":
                 self.fail_step(vocabulary.failure(interaction, self.output_error))
             case "cancelled":
-                self.fail_step(ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"))
+                self.fail_step(vocabulary.CANCELLED)
             case "in_progress" | "queued":
-                message = f"the stream ended while the interaction was {status}"
-                self.fail_step(ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True))
+                self.fail_step(vocabulary.unfinished(status))
             case _:
                 self.learn_details({"errors": array(interaction, "errors") or None}, ())
                 self.learn_details({"output_error": self.output_error}, ())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from assistant_events.adapters.emitter import is_lost
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, ErrorKind, thaw
+from assistant_events.values import ErrorKind, thaw
 
 
 class Failure(NamedTuple):
@@ -63,13 +63,13 @@ def failure_of(message: AssistantMessage) -> Failure:
         is_own = message.origin.dialect == "gemini-interactions"
         own, output_error = (message.raw_finish_reason, message.details.get("output_error")) if is_own else (None, None)
         return Failure(own or vocabulary.status_of(message.finish_reason), output_error=thaw(output_error))
-    if error == ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"):
+    if error == vocabulary.CANCELLED:
         return Failure("cancelled")
-    if error == ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed"):
+    if error == vocabulary.FAILED:
         return Failure("failed")
     if is_lost(error):
         for status in vocabulary.UNFINISHED:
-            if error.message == f"the stream ended while the interaction was {status}":
+            if error.message == vocabulary.unfinished(status).message:
                 return Failure(status)
         return Failure(None)
     written = vocabulary.ERRORS.write(error)

@@ -308,6 +308,17 @@ def _is_error(document: Fields) -> bool:
     return len(document) == 1 and code in ERRORS.codes and error.keys() <= {"code", "message", "details"}
 
 
+CANCELLED: Final = ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled")
+FAILED: Final = ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed")
+"""The errors of interactions that have ended so without an error of their own."""
+
+
+def unfinished(status: str) -> ErrorInfo:
+    """Return the error of a stream that has ended while its interaction had this status."""
+    message = f"the stream ended while the interaction was {status}"
+    return ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True)
+
+
 def stream_error(error: Fields) -> ErrorInfo | None:
     """Return the error of an `error` event; `None` when it has neither message nor code."""
     known = [string(error, key) for key in ("message", "code", "status")]
@@ -326,4 +337,4 @@ def failure(interaction: Fields, output_error: Fields | None) -> ErrorInfo:
         return ERRORS.read(own)
     if output_error:
         return OUTPUT_ERRORS.read(output_error)
-    return ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed")
+    return FAILED
