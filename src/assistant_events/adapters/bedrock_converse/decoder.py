@@ -28,6 +28,7 @@ from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import (
     Fields,
     base64_bytes,
+    filled,
     integer,
     mapping,
     mappings,
@@ -257,9 +258,7 @@ class BedrockConverseDecoder(DecoderBase):
             self._offer(event, ("reasoningContent", "text"), block)
         if redacted:
             self._begun(block).redacted.append(redacted)
-        own = ("text", "redactedContent")
-        state = {key: value for key, value in said(delta).items() if key not in own and value != ""}
-        if state:
+        if state := filled(delta, ("text", "redactedContent")):
             self.recorder.keep(self._begun(block), state)
 
     def _offer(self, event: Fields | None, path: tuple[str, ...], block: _Block, index: int | None = None) -> None:
