@@ -131,7 +131,7 @@ class JsonPieces:
         for step in place[:-1]:
             within = within[step]
         last = len(within) - 1 if isinstance(within, list) else next(reversed(within))
-        return bool(place) and bool(last == place[-1])
+        return bool(last == place[-1])
 
 
 def _knows(within: Any, step: str | int) -> bool | None:
