@@ -257,11 +257,11 @@ class StreamedCalls:
 
     def _is_whole(self, call: int) -> bool:
         """Return whether all of the input of a call has come, as far as its pieces had one id."""
+        if call in self._held or call in self._changing:
+            return call in self._held
         opened = self._recorder.open_of(call)
-        if call in self._held:
+        if not isinstance(opened, OpenCall):
             return True
-        if call in self._changing or not isinstance(opened, OpenCall):
-            return call not in self._changing
         text = opened.buffer.value()
         if text and parse_input(text)[0] is not None:
             return True
