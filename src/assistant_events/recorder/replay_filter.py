@@ -50,7 +50,7 @@ class ReplayFilter:
         self.acted = prior.acted
         """Whether the app has started or answered a call."""
 
-        self._recorded_size = sum(_size(part) for part in prior.parts)
+        self._recorded_size = sum(_part_size(part) for part in prior.parts)
         self.sealed = prior.status is msg.MessageStatus.COMPLETED
         """Whether nothing of the replay can go on any more: the message stays as it is."""
         self._begin()
@@ -106,7 +106,7 @@ class ReplayFilter:
                 self._contradicted = True
                 if self._status is msg.MessageStatus.RUNNING:
                     return self._contradict()
-        self._size += _said(event)
+        self._size += _event_size(event)
         ended = isinstance(event, ev.StepEnded)
         if self._contradicted:
             # What was recorded cannot be matched any more; only a replay with at least as much content may replace it.
@@ -299,14 +299,15 @@ def _same_end(part: Any, event: _End) -> bool:
     return same and part.state == event.state and event.complete is (part.status is msg.PartStatus.COMPLETED)
 
 
-def _size(part: msg.Part) -> int:
-    """Return how much of a message a part is: what `_said` adds up to when a replay brings it."""
+def _part_size(part: msg.Part) -> int:
+    """Return the size of a part that was recorded, to compare it with what `_event_size` adds up to in a replay."""
     if isinstance(part, msg.OpaquePart):
         return 1
     return 1 + len(_content(part)) + (part.settled if isinstance(part, msg.ToolPart) else 0)
 
 
-def _said(event: ev.Event) -> int:
+def _event_size(event: ev.Event) -> int:
+    """Return how much an event of a replay brings: its delta, or one where a part begins or a call succeeds."""
     if isinstance(event, _Delta):
         return len(event.delta)
     return int(isinstance(event, _Begin | ev.ToolSuccess))
