@@ -71,7 +71,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._text: OpenFragment | None = None
         """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
 
-        self._sound: str = ""  # type of the one that is open
+        self._audio_type = ""  # of the audio that is open
 
         self._open_calls: dict[str | int, tuple[int, Fields, JsonPieces]] = {}
         """By id, or without one by item, the calls whose arguments are open: item, first fields, and what came."""
@@ -204,7 +204,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         rest = others(fields, words.OWN_FIELDS.get(kind, fields))
         rest |= {"args": {}} if kind == "toolCall" and fields.get("args") == {} else {}
         if data and not (state or rest) and words.PCM.match(media_type):
-            self._on_sound(data, media_type)
+            self._on_audio(data, media_type)
             return
         self._end_text()
         key = self._last_item = self._last_item + 1
@@ -237,17 +237,17 @@ class GeminiGenerateContentDecoder(DecoderBase):
         elif event is not None:
             self.offer_fast_path(event, ("candidates", 0, "content", "parts", 0, "text"), self._text, kind=kind)
 
-    def _on_sound(self, data: bytes, media_type: str) -> None:
-        """Add to the sound that is open, or begin one."""
-        if media_type != self._sound:
+    def _on_audio(self, data: bytes, media_type: str) -> None:
+        """Add to the audio that is open, or begin a media item."""
+        if media_type != self._audio_type:
             self._end_text()
-            self._last_item, self._sound = self._last_item + 1, media_type
+            self._last_item, self._audio_type = self._last_item + 1, media_type
         self.recorder.media(data, media_type, key=self._last_item, state={"i": self._last_item})
 
     def _end_text(self) -> None:
-        if self._text is not None or self._sound:
+        if self._text is not None or self._audio_type:
             self.recorder.end(self._last_item)
-            self._text, self._sound = None, ""
+            self._text, self._audio_type = None, ""
 
     # -- calls and results
 

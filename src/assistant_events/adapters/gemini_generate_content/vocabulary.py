@@ -103,7 +103,7 @@ DROPPED: Final = by_word(
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
 
 PCM: Final = re.compile("audio/(?:l16|pcm)", re.IGNORECASE)
-"""Sounds without a head, of which a stream has pieces (gemini-3.1-flash-tts: markusylisiurunen/tau#442)."""
+"""Audio without a header, which a stream has in pieces (gemini-3.1-flash-tts: markusylisiurunen/tau#442)."""
 
 
 def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
