@@ -39,7 +39,7 @@ class JsonPieces:
         self.is_ordered = True
         """Whether the text has all of it: each value came behind the one before. Otherwise the text has a beginning."""
 
-        self.goes_on = True
+        self.will_continue = True
         """Whether more is announced of the last value; so it is before the first one."""
 
         self._place: Place = ()
@@ -80,7 +80,7 @@ class JsonPieces:
         name = _value_field(argument)
         value = None if name == "nullValue" else argument.get(name)
         value = int(value) if isinstance(value, float) and value.is_integer() else value
-        self.goes_on = flag(argument, "willContinue") is True
+        self.will_continue = flag(argument, "willContinue") is True
         return self.add(string(argument, "jsonPath") or "", value) if name else None
 
     def end(self) -> str:

@@ -163,7 +163,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._end_text()
         self._end_empty_call()
         for address, (item, _, arguments) in [*self._open_calls.items()]:  # without their last part, or cut
-            is_followed = item < self._last_item and not arguments.goes_on
+            is_followed = item < self._last_item and not arguments.will_continue
             self._end_call(address, complete=is_followed or self._reason == "STOP")
         self._is_finished = True
         if self._reason not in ("CONTINUATION", "MAX_TOKENS"):

@@ -66,8 +66,8 @@ class GeminiGenerateContentEmitter(EmitterBase):
         """Write a call whose arguments were cut, in pieces; more of the last one is announced and does not come."""
         call = {key: value for key, value in written.get("functionCall", {}).items() if key != "args"}
         self._part({**written, "functionCall": {**call, "willContinue": True}})
-        for path, value, goes_on in pieces:
-            argument = {**argument_of(path, value), "willContinue": goes_on}
+        for path, value, will_continue in pieces:
+            argument = {**argument_of(path, value), "willContinue": will_continue}
             self._part({"functionCall": {"partialArgs": [argument], "willContinue": True}})
 
     def _part(self, part: Item) -> None:
