@@ -50,8 +50,8 @@ def _make_deltas(
 
 _MAKERS = {cls: copy_for_class(_make_deltas) for cls, _ in DELTAS.values()}
 
-_SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
-"""In how many bytes a run of frames is looked for at least, and at most: what is looked through in vain costs, too."""
+_MIN_WINDOW, _MAX_WINDOW = 1 << 10, 1 << 15
+"""Bounds of `TemplateLearner.window`: bytes that are searched without a result cost time, too."""
 
 Continued: TypeAlias = OpenFragment | OpenCall | Callable[[], OpenFragment]
 """What frames continue: what is open, or a function that opens it."""
@@ -264,9 +264,9 @@ class DeltaFastPath:
         self.stopped = count < found or not head.startswith(data[end : end + len(head)])
         if self.stopped:
             # The next fragment is probably not much longer than this one.
-            learner.window = min(max(learner.size * 9 // 8, _SHORT_RUN), _LAST_RUN)
+            learner.window = min(max(learner.size * 9 // 8, _MIN_WINDOW), _MAX_WINDOW)
         elif start + learner.window < len(data):
-            learner.window = min(2 * learner.window, _LAST_RUN)
+            learner.window = min(2 * learner.window, _MAX_WINDOW)
         return count, end
 
     @property

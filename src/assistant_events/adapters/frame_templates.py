@@ -35,6 +35,7 @@ _MAX_TRIES = 4
 """How many occurrences of a key are tried, each of which costs as much as parsing the frame."""
 
 _FIRST_WINDOW = 1 << 12
+"""`TemplateLearner.window` before the first run."""
 
 _FIRST_WAIT = 3
 _LAST_WAIT = 48
@@ -336,10 +337,10 @@ class TemplateLearner:
         """Whether frames have matched the template."""
 
         self.window = _FIRST_WINDOW
-        """In how many bytes a run of such frames is looked for, as long as the last one was."""
+        """How many bytes are searched for a run of such frames: a little more than those of the last fragment had."""
 
         self.size = 0
-        """How many bytes the runs of the last fragment have."""
+        """How many bytes the runs of the open fragment have so far."""
 
         self._left = self._wait = _FIRST_WAIT
 
