@@ -442,8 +442,6 @@ class JsonLines(Framing):
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.idle = True
         self.too_long = False
-        """Whether a line exceeded the maximum length. No payloads follow."""
-
         self._max = max_frame_bytes
         self._pending: list[bytes] = []
         self._held = 0
@@ -516,8 +514,6 @@ class JsonArray(Framing):
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.idle = False
         self.too_long = False
-        """Whether an object exceeded the maximum length. No payloads follow."""
-
         self._max = max_frame_bytes
         self._pending = bytearray()
         self._at = 0
