@@ -310,9 +310,8 @@ def _is_cut(part: msg.Part) -> bool:
 
 
 def _is_signed(part: msg.ReasoningPart, policy: Policy, signed: Collection[JsonValue]) -> bool:
-    if policy.item_key is None or policy.item_key not in part.state:
-        return _signs(part, policy)
-    return _signs(part, policy) or part.state[policy.item_key] in signed
+    key = policy.item_key
+    return _signs(part, policy) or (key is not None and key in part.state and part.state[key] in signed)
 
 
 def _signs(part: msg.ReasoningPart, policy: Policy) -> bool:
