@@ -28,13 +28,13 @@ def assign_call_ids(messages: Iterable[msg.Message], fit: Callable[[str], str]) 
     """
     Return an id for each call, by the ids of its message and its own.
 
-    The provider's own id where it is valid, otherwise one made of it. The ids are unique in the conversation, and
-    those of its beginning stay the same when it grows. Calls that were made up for a result keep its id.
+    It is the provider's own id where that is valid, otherwise one made of it. The ids are unique in the conversation,
+    and those at its beginning stay the same when it grows. Calls that were made up for a result keep its id.
 
     Args:
         messages: The conversation.
 
-        fit: Makes an id that the provider takes of any other.
+        fit: Changes an id into one that the provider accepts.
     """
     ids: dict[tuple[str, str], str] = {}
     taken: set[str] = set()
@@ -80,5 +80,5 @@ def nine_characters(call_id: str) -> str:
 
 
 def fit_of_model(model: str) -> Callable[[str], str]:
-    """Return what makes an id that a model takes behind any server."""
+    """Return the function that changes an id into one that the model accepts, whatever server runs it."""
     return nine_characters if MISTRAL.search(model) else plain_id if CLAUDE.search(model) else str

@@ -41,19 +41,19 @@ class Profile:
     """
 
     always: str | None = None
-    """The `reasoning_content` of an answer without one, when another has it or the model thinks; `None` for none."""
+    """The `reasoning_content` of answers without one, where another has it or the model thinks; `None`: left out."""
 
     no_content: str | None = None
-    """The content of an answer without any; without it that of calls alone is null, which a few servers refuse."""
+    """Content of an answer without text; with `None` it is null beside calls, which a few servers refuse."""
 
     arranged: Callable[[list[Item]], list[Item]] = list
-    """Makes an order of messages that the server takes of any other."""
+    """Reorders messages, and joins or splits them, until the server accepts them."""
 
     fit_message: Callable[[Item], Item] = with_one_text
-    """Makes a message that the server takes of any other."""
+    """Changes a message into one that the server accepts."""
 
     fit_call_id: Callable[[str], str] = str
-    """Makes an id that the server takes of any other."""
+    """Changes an id of a call into one that the server accepts."""
 
     longest_name: int | None = None
     """`EncoderBase.longest_name`."""
