@@ -23,7 +23,7 @@ _TRIED: Final = 9
 """How many of these places are tried, so that no input is parsed again and again."""
 
 _PLACES: Final = -2
-"""Index of the first call where its place has to do; the one before it is that of a function of old clients."""
+"""Index of the first call among pieces without one (`numbered`); further calls count down. -1 is `function_call`."""
 
 _LOOKED_AT: Final = 3
 """How many pieces of the first call show whether a server sends the input so far; no fast path takes them."""
@@ -71,7 +71,7 @@ class StreamedCalls:
         self._free_texts = free_texts
         self._ids: list[str | None] = []
         self._at: dict[object, int] = {}
-        """The numbers by their indexes, by these with the ids, and that of the last call."""
+        """Numbers of calls by index, and by index and id; under `None` the number of the last call."""
 
         self._changing: set[int] = set()
         """Calls whose pieces have ids of their own."""
@@ -80,13 +80,13 @@ class StreamedCalls:
         """What has come of the names of calls that wait for the rest."""
 
         self._held: dict[int, str] = {}
-        """By call that began with an empty object, that, which waits: some proxies send it before the real input."""
+        """By call, the empty object that it began with, which waits: some proxies send one before the real input."""
 
         self._is_so_far = False
         """Whether each piece is all of the input so far, as DeepSeek behind Qianfan sends it (hermes-agent#35718)."""
 
         self._so_far: dict[int, str] = {}
-        """The last pieces of calls, empty where one has not begun with the piece before it."""
+        """The last piece of each call; empty after a piece that did not begin with the one before it."""
 
         self._pieces = 0
         self._unseen: list[int] = []
