@@ -29,7 +29,7 @@ _RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, Error
 _VAGUE: Final[Mapping[ErrorKind, int]] = MappingProxyType(
     {ErrorKind.CANCELLED: 1, ErrorKind.PROVIDER: 1, ErrorKind.INVALID_REQUEST: 2}
 )
-"""Kinds whose codes servers send for more specific errors, too: how little they mean."""
+"""Kinds whose codes servers send for more specific errors, too; of two kinds the one with the lower number counts."""
 
 _NEAREST: Final[Mapping[str, ErrorKind]] = MappingProxyType(
     {
@@ -53,7 +53,7 @@ _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 """The first event of a stream, in place of a document: MiMo answers requests for one so (tailcallhq/forgecode#3347)."""
 
 _QUOTED: Final = re.compile("input_value=|['\"]input['\"]:")
-"""In front of a value of the request, in messages of pydantic, which vLLM passes on: no phrase is looked for in it."""
+"""Precedes a value of the request in messages of pydantic, which vLLM passes on. Phrases behind it do not count."""
 
 _LABEL: Final = re.compile(r"Upstream request failed: \[(\w{1,99})\]")
 """OpenCode Zen has the code of the server behind it in the message (anomalyco/opencode#48864, #49099)."""
@@ -72,7 +72,7 @@ _UNITS: Final = MappingProxyType({"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0,
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
 _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
-"""In place of a code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
+"""Words for a missing code. LiteLLM writes None, and the HTTP status as text (its chunks of errors, 2026-08)."""
 
 _OF_MINIMAX: Final = MappingProxyType(
     {
@@ -291,7 +291,7 @@ class ErrorTable:
 
 
 def _differences(read: ErrorInfo, error: ErrorInfo) -> tuple[bool, bool]:
-    """Return what a client would do otherwise, as it reads another error: the code of another wire means nothing."""
+    """Return whether an error is read with another kind, and as retryable or not: clients decide by these."""
     return read.kind != error.kind, read.retryable != error.retryable
 
 

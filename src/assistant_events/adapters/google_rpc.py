@@ -103,10 +103,10 @@ def enum_word(fields: Fields, key: str, words: Sequence[str]) -> str | None:
 
 
 OLDER_MODELS: Final = re.compile(r"gemini-[12](?!.*computer-use)")
-"""Models before Gemini 3, which look at no signature."""
+"""Models before Gemini 3, which check no signature."""
 
 SIGNED_IMAGES: Final = re.compile(r"gemini-(?:[3-9]|\d\d).*-image|nano-banana-(?:pro|\d)")
-"""Models that look at those of images in answers."""
+"""Models that check the signatures of images in answers."""
 
 UNSEEN_IMAGES: Final = re.compile("image/(?!(?:png|jpeg|webp|heic|heif)$)")
 """“Unsupported MIME type: image/gif”, also of a prompt to another model before (vscode#286628, gemini-cli#14762)."""
