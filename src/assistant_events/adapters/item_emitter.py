@@ -15,7 +15,7 @@ from assistant_events.adapters.items import BlockKind, block_kind, number_of
 from assistant_events.adapters.json_fields import Fields
 
 _PREFIXES = {"message": "msg", "reasoning": "rs"}
-"""How the id of an item begins; that of a call is the other one."""
+"""Prefix of the ids of items by their type; that of calls is `fc`."""
 
 _STARTS = ("item.added", "part.added")
 """Ends of the names of the frames that start an item, and a text of it."""

@@ -147,7 +147,7 @@ def piece_key(piece: Fields) -> tuple[str | None, int | None]:
 
 def begins_item(known: Fields, piece: Fields, texts: Collection[str]) -> bool:
     """
-    Return whether a piece with the key of a *known* item is of another one.
+    Return whether a piece begins another item, though it has the key of the *known* one.
 
     It has another id, other `arguments` of a tool that OpenRouter has run, or other `data`, which is whole where items
     have no index; or the known one has its signature, which ends it, and the piece has a text or another one.
@@ -199,13 +199,13 @@ def text_block(text: str) -> dict[str, Any]:
 
 
 def text_or_blocks(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Return content blocks, of one `text_block` alone its text."""
+    """Return content blocks, or the text alone where they are one `text_block`."""
     return blocks[0]["text"] if len(blocks) == 1 and _is_text_alone(blocks[0]) else blocks
 
 
 def with_one_text(message: dict[str, Any]) -> dict[str, Any]:
     """
-    Return a message whose content, of texts alone, is one, a line each, and whose result has a sentence if it has none.
+    Return a message whose text blocks are one text, a line each; an empty result becomes `NO_OUTPUT`.
 
     Text models of Workers AI, SambaNova and NIM refuse an array (anomalyco/opencode#30381), Gemini behind OpenRouter an
     empty result (Roo-Code#10672).
@@ -298,7 +298,7 @@ def one_call_each(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     Return messages in which each of the assistant has one call, with its result behind it.
 
-    Those of Claude, which has ids of its own, stay: its thoughts are before all calls of an answer, and it takes these.
+    Those of Claude, which the ids of its calls show, stay: its thoughts precede all calls, and it takes several calls.
     """
     results = {str(item.get("tool_call_id")): item for item in items if item["role"] == "tool"}
     sent: list[dict[str, Any]] = []

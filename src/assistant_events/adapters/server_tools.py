@@ -24,13 +24,13 @@ from assistant_events.history import has_result
 from assistant_events.values import JsonContent, TextContent, thaw
 
 _EXECUTED = ("index", "type", "arguments", "output")
-"""Fields of `executed_tools` that are not of what a tool has found."""
+"""Fields of `executed_tools` beside those with what a tool has found."""
 
 
 @final
 class ServerTools:
     """
-    The results of an answer: one that comes as a message may be open. The completions of such have a usage each.
+    The results of an answer. Where they come as messages, the answer is several completions, each with its usage.
 
     Args:
         decoder: Its recorder gets the results.
