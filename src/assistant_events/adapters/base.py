@@ -98,13 +98,13 @@ class DecoderBase(FrameReader):
     """Names of the counts in the wire's usage object, for `note_usage`."""
 
     error_table: ClassVar[ErrorTable | None] = None
-    """Reads a document that is an error, a whole one or one behind the last frame; `None` where it is only a cut."""
+    """Reads an error that comes as a document, in place of an answer or behind its frames; `None`: that is a cut."""
 
     item_key: ClassVar[str | None] = None
     """State key under which the recorder numbers the provider's items, that of `Policy`; `None` for no numbers."""
 
     answer_fields: ClassVar[frozenset[str]] = frozenset()
-    """Fields of a whole answer, of which each has at least one; empty: every document is an answer."""
+    """Fields of which every whole answer has at least one; where there are none, any document is taken as an answer."""
 
     dump_without: ClassVar[Literal["exclude_none", "exclude_unset"]] = "exclude_none"
     """How objects of an SDK are dumped: without nulls, or (`exclude_unset`) with those that came, to send them back."""
@@ -475,7 +475,7 @@ class DecoderBase(FrameReader):
 
     def finish_reason_of(self, given: FinishReason | None, *, refused: bool = False) -> FinishReason:
         """
-        Return why the answer ended. Servers write of a stop also for calls, and for a refusal.
+        Return why the answer ended. Some servers give `stop` as the reason of calls and of refusals, too.
 
         Args:
             given: The reason of the wire; `None` when it gave none.

@@ -430,7 +430,7 @@ class EncoderBase(ABC):
         return at
 
     def _items(self, messages: tuple[msg.Message, ...]) -> tuple[list[Item], list[Drop]]:
-        """Return all items. Results of the app follow the answer with the calls: where one is resumed, all its hops."""
+        """Return all items. Results of the app follow the answer with their calls, where it has hops the last one."""
         can_resume = type(self).resumed is not EncoderBase.resumed
         items: list[Item] = []
         results: list[Item] = []

@@ -360,7 +360,7 @@ class FrameReader(ABC):
 
     def _open_framing(self) -> None:
         self._framing = framing = self.framing(self.max_frame_bytes)
-        # Where frames have no separator: gives their payloads as lines, which are as long as these, and have no limit.
+        # Frames without a separator become lines, which are framed once more: their length has been checked before.
         self._lined = None if framing.separator else framing
         self._text_framing = framing if framing.separator else JsonLines(sys.maxsize)
 

@@ -28,7 +28,7 @@ most a few times that.
 DONE: Final = b"[DONE]"
 
 LF, CR = b"\n\r"
-"""As numbers: to look for bytes in bytes, Python first raises and drops an error, since they are not a number."""
+"""As numbers: to find bytes in bytes, CPython first raises an error inside, because they are not a number."""
 
 _SETTLE_AT = 1 << 16
 """Length of an incomplete frame from which on the lines that are not part of a frame are removed from the buffer."""

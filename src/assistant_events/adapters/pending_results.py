@@ -66,8 +66,8 @@ def named_calls(
     """
     Return the calls of the provider that are sent, and that a part behind them names by the id that it gave.
 
-    By the ids of the message that names one and of the call, the ids of the message of the call and its own. Of calls
-    with one id the last one counts.
+    Keys are the id of the message that names a call, and the id that the provider gave that; values the ids of the
+    call's message and of the call. Of calls with one id the last one counts.
 
     Args:
         messages: The conversation.
