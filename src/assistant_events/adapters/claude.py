@@ -108,9 +108,9 @@ JOINS_THOUGHTS: Final = "Claude refuses two thoughts when something between them
 """Opus 4.6 does (enricoros/big-AGI, `anthropic.messageCreate.ts`)."""
 
 
-def leave_refused(block: Item, body: Fields) -> None:
+def remove_refused(block: Item, body: Fields) -> None:
     """
-    Leave out of a block of the Messages API what the service refuses in it.
+    Remove from a block of the Messages API what the service refuses in it.
 
     A `file_id` of citations, which only answers have (langchain#32592: “Extra inputs are not permitted”), and what a
     search has found of tools that the *body* of the request lacks (vercel/ai, a recorded error of 2026-09: “Tool

@@ -16,7 +16,7 @@ from assistant_events.adapters.anthropic_messages.blocks import media_block, wri
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import CALL_FAILED
-from assistant_events.adapters.claude import NO_ADDRESSES, TEXT_RESULTS, ClaudeEncoder, has_undeclared, leave_refused
+from assistant_events.adapters.claude import NO_ADDRESSES, TEXT_RESULTS, ClaudeEncoder, has_undeclared, remove_refused
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import is_blank, joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -86,7 +86,7 @@ class AnthropicMessagesEncoder(ClaudeEncoder):
             for fields, key in ((block, "tool_use_id"), (caller, "tool_id")):
                 call = self._named.get((message.id, string(fields, key) or ""))
                 fields |= {key: self._ids[call]} if call in self._ids else {}
-            leave_refused(block, self.body)
+            remove_refused(block, self.body)
         if self._no_thought is not None and blocks and not any("thinking" in block["type"] for block in blocks):
             blocks = [{"type": "thinking", "thinking": self._no_thought, "signature": ""}, *blocks]
         return [{"role": "assistant", "content": blocks}] if blocks else []
