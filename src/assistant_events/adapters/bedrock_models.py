@@ -37,19 +37,19 @@ Llama, Mistral and Cohere take one (langchain-ai/langchain-aws#146, measured).
 """
 
 
-def with_names(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_empty_names(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
-    Return blocks whose calls have no empty name in their input: the service refuses those that models write.
+    Return blocks without the empty names that models write into inputs of calls: the service refuses them.
 
-    Nested ones, too (anomalyco/opencode#46296, earendil-works/pi: `bedrock-converse-stream.ts`).
+    It refuses nested ones, too (anomalyco/opencode#46296, earendil-works/pi: `bedrock-converse-stream.ts`).
     """
-    return [{key: _named(each) if key == "toolUse" else each for key, each in block.items()} for block in blocks]
+    return [{key: _cleaned(each) if key == "toolUse" else each for key, each in block.items()} for block in blocks]
 
 
-def _named(value: Any) -> Any:
+def _cleaned(value: Any) -> Any:
     if is_array(value):
-        return [_named(each) for each in value]
-    return {key: _named(each) for key, each in value.items() if key} if is_object(value) else value
+        return [_cleaned(each) for each in value]
+    return {key: _cleaned(each) for key, each in value.items() if key} if is_object(value) else value
 
 
 def of_one_kind(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

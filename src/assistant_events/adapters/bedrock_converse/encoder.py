@@ -93,7 +93,7 @@ class BedrockConverseEncoder(ClaudeEncoder):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer."""
-        blocks = models.with_names(self.blocks_of(message, write_block))
+        blocks = models.without_empty_names(self.blocks_of(message, write_block))
         for result in [block["toolResult"] for block in blocks if "toolResult" in block]:
             if string(result, "status") == "error" and not result["content"]:
                 result["content"] = [{"text": CALL_FAILED}]
