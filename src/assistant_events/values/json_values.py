@@ -121,7 +121,7 @@ class JsonObject(Mapping[str, "JsonValue"]):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        items = self._items
+        items = self._items  # before the class, which a `LazyObject` changes when it is looked into
         return (wrap, (type(self), items))
 
 
