@@ -166,7 +166,11 @@ class Fragments:
         """The open fragment of each kind."""
 
         self._collectors: dict[tuple[str, Hashable], OpenFragment] = {}
+        """By kind and key, what came for items whose fragment is not open."""
+
         self._delayed: dict[str, list[KnownEvent]] = {}
+        """By kind, the further fragments of items that have ended, until the open fragment of that kind ends."""
+
         self._items: dict[Hashable, tuple[str, State]] = {}
         """The kind of the last fragment of each key, and the state that the fragments of the item share."""
 
