@@ -329,7 +329,6 @@ _APPROVALS: Final[Mapping[KnownType, str]] = {ev.ToolApprovalRequested: "request
 
 
 _KEEPS_OPEN: Final[Mapping[CallPhase, tuple[bool, bool]]] = {
-    CallPhase.UNKNOWN: (False, False),
     CallPhase.INPUT_OPEN: (True, True),
     CallPhase.INPUT_ENDED: (True, True),
     CallPhase.CALLED: (False, True),
