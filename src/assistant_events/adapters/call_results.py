@@ -106,11 +106,11 @@ def given_input(value: object) -> tuple[str, Fields | None]:
     return v.write_json(value).decode(), None
 
 
-def streamed_input(text: str, field: str = "") -> dict[str, str] | None:
+def streamed_input(text: str, field: str) -> dict[str, str] | None:
     """
     Return an input that came as *text*, where that is not the JSON of an object; `None` where it has to be parsed.
 
-    Free text is under *field*, where its type of calls has one. A null counts as no arguments.
+    Free text is under *field*, which is empty for other types of calls. A null counts as no arguments.
     """
     if field:
         return {field: text}

@@ -151,7 +151,7 @@ class DeltaFastPath:
         number: int,
         fragment: Continued,
         texts: list[Any] | None,
-        skipped_frames: SkippedFrames | None = None,
+        skipped_frames: SkippedFrames | None,
     ) -> None:
         """
         Expect frames that continue a fragment, as long as they do, by the template that was learned.
