@@ -375,7 +375,9 @@ class _Answer:
                 slot.is_called, slot.has_ended = True, self.is_own or event.provider_executed
             case ev.ToolInputEnded():
                 slot.has_ended = not event.complete  # otherwise the call follows
-            case ev.ToolSuccess() | ev.ToolFailed() if slot.can_be_written and not _is_no_result(event):
+            case ev.ToolFailed() if event.error.kind in NO_RESULT_KINDS:
+                slot.has_ended = True
+            case ev.ToolSuccess() | ev.ToolFailed() if slot.can_be_written:
                 if not event.provider_executed:
                     return False
                 slot.has_ended = True
@@ -449,10 +451,6 @@ def is_lost(error: ErrorInfo | None) -> bool:
 
 def _address(event: ev.DurableEvent | ev.TextDelta | ev.ReasoningDelta) -> tuple[str, str | None]:
     return event.type.partition(".")[0], getattr(event, "call_id", None)
-
-
-def _is_no_result(event: ev.DurableEvent) -> bool:
-    return isinstance(event, ev.ToolFailed) and event.error.kind in NO_RESULT_KINDS
 
 
 def _without_result(part: Part) -> Part:
