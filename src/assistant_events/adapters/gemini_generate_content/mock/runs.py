@@ -20,14 +20,14 @@ from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import thaw, write_json
 
 
-def wire_frame(chunk: Fields, name: str = "part") -> WireFrame:
-    """Return a chunk as a server-sent event. The names are ours: chunks have none."""
-    return WireFrame(name, GeminiGenerateContentDecoder.framing.frame(None, chunk))
+def wire_frame(chunk: Fields) -> WireFrame:
+    """Return a chunk as a server-sent event. The name is ours: chunks have none."""
+    return WireFrame("part", GeminiGenerateContentDecoder.framing.frame(None, chunk))
 
 
-def array_frame(chunk: Fields, name: str = "part") -> WireFrame:
+def array_frame(chunk: Fields) -> WireFrame:
     """Return a chunk as an item of a JSON array, behind another one."""
-    return WireFrame(name, b",\r\n" + write_json(chunk))
+    return WireFrame("part", b",\r\n" + write_json(chunk))
 
 
 def sealed_content(part: Fields) -> object:
