@@ -99,22 +99,24 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
         ApiError: With status 400, for the first fault.
     """
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
+    contents = [blocks for _, blocks in messages]
+    blocks = [block for each in contents for block in each]
     name = string(body, "modelId") or ""
     if "amazon.nova" not in name:  # Nova takes any JSON (0xPlaygrounds/rig, recorded)
         _check_json(messages)
     _check_roles([role for role, _ in messages])
-    _check_fields(body, [block for _, blocks in messages for block in blocks])
-    _check_documents([blocks for _, blocks in messages])
+    _check_fields(body, blocks)
+    _check_documents(contents)
     if "toolConfig" in body and body.get("stream") is True and _STREAMS_NO_CALLS.search(name):
         raise rejected(_NO_STREAM)
     if _HOLDS_NO_IMAGES.search(name):
-        _check_images([block for _, blocks in messages for block in blocks])
+        _check_images(blocks)
     if TURNS_OF_ONE_KIND.search(name):
-        _check_kinds([blocks for _, blocks in messages])
+        _check_kinds(contents)
     if TAKES_NO_STATUS.search(name):
-        _check_no_status([block for _, blocks in messages for block in blocks])
+        _check_no_status(blocks)
     if not READS_S3.search(name):
-        _check_sources([blocks for _, blocks in messages])
+        _check_sources(contents)
     _check_calls(messages)
     _check_first_block(body, messages)
     _check_prefill(body, messages)
