@@ -103,9 +103,8 @@ class StepDecoder:
 
     def keep_extra(self, fields: Fields) -> None:
         """Keep the fields that are not documented."""
-        if not fields.keys() <= self.known:
-            extra = {key: value for key, value in fields.items() if key not in self.known and value is not None}
-            self.keep({"extra": extra} if extra else {})
+        if extra := others(fields, self.known):
+            self.keep({"extra": extra})
 
     def keep_delta(self, delta: Fields) -> None:
         """Keep a delta of an unknown type raw."""
@@ -221,8 +220,7 @@ class OutputStep(StepDecoder):
 
     def _keep_block(self, fields: Fields) -> None:
         """Keep the fields that are not documented of a block of text, or of a delta about one."""
-        if not fields.keys() <= _TEXT_KEYS:
-            self._block.update(others(fields, _TEXT_KEYS))
+        self._block |= others(fields, _TEXT_KEYS)
 
     def _add_text(self, block: Fields, *, streamed: bool) -> None:
         # A stream cannot show where one block ends, so the blocks of a document are one text too; the places of their
