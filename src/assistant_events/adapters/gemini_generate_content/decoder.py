@@ -71,7 +71,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._text: OpenFragment | None = None
         """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
 
-        self._audio_type = ""  # of the audio that is open
+        self._audio_type: str = ""  # of the audio that is open
 
         self._open_calls: dict[str | int, tuple[int, Fields, JsonPieces]] = {}
         """By id, or without one by item, the calls whose arguments are open: item, first fields, and what came."""
