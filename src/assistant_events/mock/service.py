@@ -41,7 +41,7 @@ from assistant_events.mock.requests import (
 from assistant_events.mock.runs import Body, Run, RunStore
 from assistant_events.mock.signatures import SignatureLedger
 from assistant_events.mock.stream_actions import StreamActions
-from assistant_events.mock.streaming import SSE_HEADERS, EventStream
+from assistant_events.mock.streaming import SSE_HEADERS, StreamResponse
 
 _RunT = TypeVar("_RunT", bound=Run[Any])
 
@@ -429,7 +429,7 @@ class MockService(ABC, Generic[_RunT]):
         """Return the actions of a run after so many events, and those of its cancellation, as a request wants them."""
         return run.actions(after=after), run.cancellation
 
-    def stream(self, call: Call, run: _RunT, *, after: int, is_replay: bool) -> EventStream:
+    def stream(self, call: Call, run: _RunT, *, after: int, is_replay: bool) -> StreamResponse:
         """Return a response that streams the events of a run, with the effects of the faults that are due."""
         faults = run.budget.take_due(*(("stream", "replay") if is_replay else ("stream",)))
         if is_replay:
@@ -440,7 +440,7 @@ class MockService(ABC, Generic[_RunT]):
         actions, cancellation = self.actions_of(call, run, after)
         frames = self.frames_of(run)
         opening = Point(opened=opens, status_update=run.status_update(), frames=frames)
-        return EventStream(
+        return StreamResponse(
             run=run,
             actions=apply_faults(actions, faults, opening),
             cancellation=cancellation,

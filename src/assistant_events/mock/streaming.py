@@ -38,7 +38,7 @@ _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 @final
 @attrs.define(kw_only=True, eq=False)
-class EventStream:
+class StreamResponse:
     """
     An ASGI response that streams the events of a run: *actions* from the time *opens*, or its *cancellation*.
 
