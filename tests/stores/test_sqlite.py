@@ -26,7 +26,7 @@ from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
 from assistant_events.stores.media import EXTRACT_FROM_BYTES
 from assistant_events.stores.sqlite.columns import load_media
-from assistant_events.stores.sqlite.record_rows import ROW_BYTES, ROW_EVENTS, Encoded, write
+from assistant_events.stores.sqlite.record_rows import ROW_BYTES, ROW_EVENTS, EncodedBatch, write
 from assistant_events.stores.sqlite.schema import SCHEMA
 from assistant_events.testing import Clock, rewind, run
 from assistant_events.testing.store_samples import PICTURE, SIGNATURE, TURN, called, started, with_media
@@ -334,7 +334,7 @@ class TestRows:
         """
         A row is filled up to the limits of events and bytes, a larger event has one of its own, and none is empty.
         """
-        encoded = Encoded([b"x" * size for size in sizes], {})
+        encoded = EncodedBatch([b"x" * size for size in sizes], {})
         store._writing(lambda db: write(db, 1, 0, encoded, at=0, meta=None))
 
         written = rows(store.path, "SELECT key & 0xffffffff, length(body) FROM records ORDER BY key")

@@ -50,7 +50,7 @@ class RecordRow(NamedTuple):
         return self.key & MAX_SEQ
 
 
-class Encoded(NamedTuple):
+class EncodedBatch(NamedTuple):
     """A batch as JSON."""
 
     bodies: list[bytes]
@@ -58,7 +58,7 @@ class Encoded(NamedTuple):
     """Extracted media, by the position of their event in the batch."""
 
 
-def encode(events: Sequence[StoredEvent]) -> Encoded:
+def encode(events: Sequence[StoredEvent]) -> EncodedBatch:
     """Return *events* as JSON, with their media extracted."""
     media: dict[int, Media] = {}
     kept = list(events)
@@ -66,10 +66,12 @@ def encode(events: Sequence[StoredEvent]) -> Encoded:
         kept[at], found = extract_media(event)
         if found:
             media[at] = found
-    return Encoded(list(map(dumps, kept)), media)
+    return EncodedBatch(list(map(dumps, kept)), media)
 
 
-def write(db: sqlite3.Connection, session: int, after: int, encoded: Encoded, *, at: int, meta: bytes | None) -> None:
+def write(
+    db: sqlite3.Connection, session: int, after: int, encoded: EncodedBatch, *, at: int, meta: bytes | None
+) -> None:
     """Insert a batch after the record at *after*."""
     bodies, media = encoded
     for first, chunk in _chunks(bodies):
