@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, final
 from urllib.parse import quote
 from urllib.request import getproxies
 
@@ -165,9 +165,6 @@ class Stream:
         self._transport.streams.discard(self)
 
 
-Answer: TypeAlias = Stream | FetchedRun
-
-
 @final
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Transport:
@@ -184,13 +181,13 @@ class Transport:
     secrets: Secrets  # to remove from everything that is read
     streams: set[Stream]  # that are not closed
 
-    async def create(self, body: Fields) -> Answer:
+    async def create(self, body: Fields) -> Stream | FetchedRun:
         """Ask for an answer."""
         path, sent = self.api.request(body)
         accept = self.api.stream_type if body.get("stream") is True else _JSON
         return await self._answer("POST", f"{self.url}/{path}", accept, content=write_json(sent))
 
-    async def follow(self, run_id: str, cursor: str | None) -> Answer:
+    async def follow(self, run_id: str, cursor: str | None) -> Stream | FetchedRun:
         """Request the stream of a run, from behind an event, or from its start."""
         params = {"stream": "true"}
         if cursor is not None:
@@ -239,7 +236,7 @@ class Transport:
 
     async def _answer(
         self, method: str, url: str, accept: str, *, content: bytes | None = None, params: Fields | None = None
-    ) -> Answer:
+    ) -> Stream | FetchedRun:
         timeout_s = self.policy.response_s
         response = await self._send(self.http, method, url, accept, timeout_s=timeout_s, content=content, params=params)
         kind, is_asked = self._header(response, "content-type") or accept, accept == self.api.stream_type
