@@ -16,7 +16,7 @@ from cyclopts import App, CycloptsError, Parameter, UnknownCommandError, Unknown
 from assistant_events.adapters import EncodeMode
 from assistant_events.adapters.dialect import load_dialect
 from assistant_events.cli import exit_codes, mock, rendering
-from assistant_events.cli.detect_input import Content, ProviderStream, recognise
+from assistant_events.cli.detect_input import InputContent, ProviderStream, recognise
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.fold_input import events_of, fold_into
 from assistant_events.cli.open_store import DATABASE, check_session, opened
@@ -481,7 +481,7 @@ def mock_command(
     return Exit.OK
 
 
-def _store(content: Content, db: str, session_id: str, message_id: str | None) -> Transcript:
+def _store(content: InputContent, db: str, session_id: str, message_id: str | None) -> Transcript:
     with opened(db, make=True) as store:
         session = SyncSession.open(store, session_id)
         before = session.seq
@@ -501,7 +501,7 @@ def _failed(transcript: Transcript) -> bool:
 _Found = dict[str, object]
 
 
-def _problems_of(content: Content) -> Iterator[_Found]:
+def _problems_of(content: InputContent) -> Iterator[_Found]:
     try:
         yield from map(_found, find_problems(events_of(content)))
     finally:
@@ -533,7 +533,7 @@ def _problem(session_id: str | None, seq: int | None, kind: str, message: str) -
     return {"session_id": session_id, "seq": seq, "kind": kind, "message": message}
 
 
-def _print_notes(content: Content) -> None:
+def _print_notes(content: InputContent) -> None:
     """Print to standard error which parts of a stream were unusable."""
     if not isinstance(content, ProviderStream) or content.used is None:
         return

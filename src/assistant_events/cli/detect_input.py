@@ -136,10 +136,10 @@ class ProviderAnswer:
     document: Mapping[str, Any]
 
 
-Content: TypeAlias = OwnEvents | ProviderStream | ProviderAnswer
+InputContent: TypeAlias = OwnEvents | ProviderStream | ProviderAnswer
 
 
-def recognise(source: Input, dialect_name: str | None = None, provider: str | None = None) -> Content:
+def recognise(source: Input, dialect_name: str | None = None, provider: str | None = None) -> InputContent:
     """
     Return what *source* holds; the dialect is looked for in the first frames, the provider is its own, by default.
 

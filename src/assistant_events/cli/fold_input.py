@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final, assert_never
 
 from assistant_events.adapters import Prior
-from assistant_events.cli.detect_input import Content, OwnEvents, ProviderAnswer, ProviderStream, not_an_answer
+from assistant_events.cli.detect_input import InputContent, OwnEvents, ProviderAnswer, ProviderStream, not_an_answer
 from assistant_events.events import DURABLE_EVENTS, Event, Record, StepEnded, StepFailed, StepStarted, UnknownEvent
 from assistant_events.messages import AssistantMessage, MessageStatus, Transcript
 from assistant_events.session import SyncSession
@@ -22,7 +22,7 @@ _BATCH: Final = 500
 FIRST_ID: Final = "m1"
 
 
-def events_of(content: Content, message_id: str = FIRST_ID) -> Iterator[Event | Record]:
+def events_of(content: InputContent, message_id: str = FIRST_ID) -> Iterator[Event | Record]:
     """Return the events of an input; *message_id* is for what a provider sent."""
     match content:
         case OwnEvents():
@@ -36,7 +36,7 @@ def events_of(content: Content, message_id: str = FIRST_ID) -> Iterator[Event | 
             assert_never(never)
 
 
-def fold_into(content: Content, session: SyncSession, message_id: str | None) -> None:
+def fold_into(content: InputContent, session: SyncSession, message_id: str | None) -> None:
     """
     Append an input to a session. What it holds is not compared with what is stored.
 
