@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import attrs
 from starlette.exceptions import HTTPException
 
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import structure
 from assistant_events.errors import ConflictError, StructureError
 from assistant_events.events import DurableEvent
 from assistant_events.messages import ApprovalStatus, ToolPart
 from assistant_events.session import Session, Turns
 from assistant_events.values import Content
-
-Fields: TypeAlias = dict[str, Any]  # Any: plain JSON.
 
 _NO_FIELDS: Final[Mapping[str, tuple[type, ...]]] = {}
 
