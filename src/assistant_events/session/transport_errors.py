@@ -96,14 +96,11 @@ def _of_provider(error: Exception, table: ErrorTable, status: int | None) -> Err
     if not given:
         return None
     found = table.read(_masked(given, secrets_of(error)), status=status)
+    if status is not None and found.kind == kind_of_status(status):
+        found = attrs.evolve(found, retryable=is_retryable_status(status))
     headers = getattr(response, "headers", None)
     after = retry_after_s(cast("Mapping[str, str]", headers)) if isinstance(headers, Mapping) else None
-    is_of_status = status is not None and found.kind == kind_of_status(status)
-    return attrs.evolve(
-        found,
-        retryable=is_retryable_status(status) if is_of_status and status is not None else found.retryable,
-        retry_after_s=found.retry_after_s if after is None else after,
-    )
+    return found if after is None else attrs.evolve(found, retry_after_s=after)
 
 
 def _content(response: object) -> bytes:
