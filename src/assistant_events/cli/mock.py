@@ -138,7 +138,8 @@ def _run(app: ASGIApp, what: str, notes: BackgroundWriter, *, host: str, port: i
             raise CommandError(
                 f"cannot listen on {host}, port {port}: {reason}; --port 0 takes any that is free"
             ) from None
-        _print_line(f"{serving.url}  {what}; base URL for clients, any API key will do; stop with Ctrl-C")
+        line = f"{serving.url}  {what}; base URL for clients, any API key will do; stop with Ctrl-C"
+        print(one_line(line), flush=True)
         # It is never set: Ctrl-C raises here.
         Event().wait()
 
@@ -206,8 +207,3 @@ def _check_installed(needed: Mapping[str, Sequence[str]]) -> None:
     sentence = missing_extras("this command", needed)
     if sentence is not None:
         raise CommandError(sentence)
-
-
-def _print_line(text: str) -> None:
-    sys.stdout.write(f"{one_line(text)}\n")
-    sys.stdout.flush()
