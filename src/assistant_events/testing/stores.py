@@ -437,6 +437,7 @@ def _closed_stores_refuse_calls(store: Store) -> None:
         "append": lambda: store.append("s", texts(1)),
         "read": lambda: list(store.read("s")),
         "seq": lambda: store.seq("s"),
+        "seqs": lambda: store.seqs(["s"]),
         "sessions": store.sessions,
         "snapshot": lambda: store.snapshot("s", transcript),
         "load_snapshot": lambda: store.load_snapshot("s"),
