@@ -434,7 +434,7 @@ def test_a_flood_of_comments_is_silence(monkeypatch):
     feed = TrackingDecoder.feed
 
     def slow(decoder, data):
-        asyncio.get_running_loop().late += 1.0
+        asyncio.get_running_loop().now += 1.0
         return feed(decoder, data)
 
     monkeypatch.setattr(TrackingDecoder, "feed", slow)

@@ -21,16 +21,16 @@ _REAL_S = 0.05
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """See the top of this module."""
+    """An event loop in virtual time, which begins at 0; see the top of this module."""
 
     def __init__(self) -> None:
-        self.late = 0.0
+        self.now = 0.0
         self.busy = 0
         super().__init__(_Selector(self))
 
     def time(self) -> float:
         """Return the virtual time."""
-        return self.late
+        return self.now
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[_Ts]], _T], *args: *_Ts
@@ -63,7 +63,7 @@ class _Selector(selectors.DefaultSelector):
             return ready
         if timeout is None or self._loop.busy:
             return super().select(timeout if timeout is None else min(timeout, _REAL_S))
-        self._loop.late += timeout
+        self._loop.now += timeout
         return ready
 
 
