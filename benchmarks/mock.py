@@ -1,7 +1,7 @@
 """
 What the mock provider costs under load: many streams at once, from a process of its own.
 
-`python -m benchmarks.mock serve NAME SECONDS` is that process. It serves on loopback until its input ends, prints its
+`python -m benchmarks.mock NAME SECONDS` is that process. It serves on loopback until its input ends, prints its
 port, and after each line of input what it has cost so far. Whatever speaks like that can be measured.
 """
 
@@ -139,7 +139,7 @@ def load(port: int, streams: int) -> None:
 
 def own_server(name: str, settings: Settings) -> list[str]:
     """Return the command that serves one of `SERVERS`."""
-    return [sys.executable, "-m", "benchmarks.mock", "serve", name, str(wait_s(settings))]
+    return [sys.executable, "-m", "benchmarks.mock", name, str(wait_s(settings))]
 
 
 def wait_s(settings: Settings) -> float:
@@ -213,7 +213,8 @@ SERVERS: Final[Mapping[str, Callable[[float], ASGIApp]]] = {"floor": _Floor, "mo
 
 def main() -> None:
     """Serve until the input ends."""
-    with ThreadedServer(SERVERS[sys.argv[2]](float(sys.argv[3]))) as served:
+    _, name, seconds = sys.argv
+    with ThreadedServer(SERVERS[name](float(seconds))) as served:
         print(json.dumps({"port": served.port}), flush=True)
         for _ in sys.stdin:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
