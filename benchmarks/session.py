@@ -6,7 +6,6 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
-from itertools import count
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -303,12 +302,11 @@ async def _speak(live: Live, store: SqliteStore, name: str, message_id: str, del
 
 
 async def _slow_answer(store: SqliteStore, deltas: int, every_s: float | None) -> float:
-    numbers = count()
     frames = list(interactions(ANSWERS["chat"](deltas / 2_000)))
 
     async def chunks() -> AsyncIterator[bytes]:
-        for frame in frames:
-            if next(numbers) % 20 == 0:
+        for number, frame in enumerate(frames):
+            if number % 20 == 0:
                 await asyncio.sleep(0.1)
             yield frame
 
