@@ -31,8 +31,8 @@ from benchmarks.wire import in_chunks, interactions, with_noise
 
 GOALS = {"chat": 1.1, "long": 0.9, "big_tool": 1.6, "many_tools": 2.0, "steps": 2.6}
 LIVE_GOALS = {"chat": 2.2, "long": 1.9, "big_tool": 2.6, "many_tools": 3.0, "steps": 3.6}
-NOISE_SHARE = 1.3
-"""How many times the goals of the clean streams a stream with noise may cost."""
+NOISE_FACTOR = 1.3
+"""The goals of streams with noise, as a multiple of those of the clean streams."""
 
 STDLIB_GOAL = 5.5
 
@@ -74,7 +74,7 @@ def recorded_noise(settings: Settings) -> Iterator[Figure]:
             without = compare_with_limit(cut(clean), settings).ratio
             comparison = compare_with_limit(cut(noisy), settings)
             detail = f"{comparison.ratio / without:.2f} times the {without:.2f} x of the clean stream"
-            yield ratio_figure(case, comparison, goal=NOISE_SHARE * goals[name], detail=detail)
+            yield ratio_figure(case, comparison, goal=NOISE_FACTOR * goals[name], detail=detail)
 
 
 def sse_to_message_stdlib(settings: Settings) -> Iterator[Figure]:
