@@ -13,14 +13,14 @@ from time import process_time
 from starlette.requests import Request
 from starlette.types import Message
 
-from assistant_events import events as ev
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, Turns
 from assistant_events.stores import SqliteStore
-from assistant_events.testing import answer, durable, origin, prompt
+from assistant_events.testing import answer, durable, prompt
 from assistant_events.web import ChatRoutes
 from benchmarks.measure import Figure, Settings, tracing
+from benchmarks.session import speak
 
 
 def browsers(settings: Settings) -> Iterator[Figure]:
@@ -124,7 +124,7 @@ async def _speak_often(
 ) -> None:
     for number in numbers:
         for place, browser in enumerate(watching):
-            await _speak(live, store, f"s{place}", f"b{number}", deltas)
+            await speak(live, store, f"s{place}", f"b{number}", deltas, pauses=True)
             await browser.until_end(number + 1)
 
 
@@ -135,27 +135,10 @@ async def _answered(count: int, deltas: int) -> float:
         for browser in watching:
             await browser.shown.wait()
         started = process_time()
-        await _speak(live, store, "s1", "b1", deltas)
+        await speak(live, store, "s1", "b1", deltas, pauses=True)
         for browser in watching:
             await browser.until_end(1)
         cost = process_time() - started
         for browser in watching:
             await browser.leave()
     return cost
-
-
-async def _speak(live: MemoryLive, store: SqliteStore, name: str, message_id: str, deltas: int) -> None:
-    after = store.seq(name)
-    started: list[ev.Event] = [
-        ev.StepStarted(message_id=message_id, origin=origin()),
-        ev.TextStarted(message_id=message_id),
-    ]
-    live.publish(name, store.append(name, started), after=after)
-    for offset in range(0, 4 * deltas, 4):
-        live.publish(name, [ev.TextDelta(message_id=message_id, offset=offset, delta="abcd")], after=after + 2)
-        if offset % 400 == 0:
-            await asyncio.sleep(0)
-    text = ev.TextEnded(message_id=message_id, text="abcd" * deltas)
-    ended = store.append(name, [text, ev.StepEnded(message_id=message_id, finish_reason="stop")])
-    live.publish(name, ended, after=after + 2)
-    await asyncio.sleep(0)

@@ -264,11 +264,11 @@ async def _watch_many(store: SqliteStore, watched: int, settings: Settings) -> l
             await joined.wait()
         before = memory.kept
         for name in names[:100]:
-            await _speak(live, store, name, "b0", deltas)
+            await speak(live, store, name, "b0", deltas)
         with tracing() as busy:
             for number in range(1, 4):
                 for name in names[:100]:
-                    await _speak(live, store, name, f"b{number}", deltas)
+                    await speak(live, store, name, f"b{number}", deltas)
             await asyncio.sleep(wait_s)
             gc.collect()
         started, began = process_time(), perf_counter()
@@ -286,7 +286,10 @@ async def _watch_many(store: SqliteStore, watched: int, settings: Settings) -> l
     ]
 
 
-async def _speak(live: Live, store: SqliteStore, name: str, message_id: str, deltas: int) -> None:
+async def speak(
+    live: Live, store: SqliteStore, name: str, message_id: str, deltas: int, *, pauses: bool = False
+) -> None:
+    """Store and publish an answer to a session; with *pauses*, other tasks run after each 100 deltas."""
     after = store.seq(name)
     started: list[ev.Event] = [
         ev.StepStarted(message_id=message_id, origin=origin()),
@@ -295,6 +298,8 @@ async def _speak(live: Live, store: SqliteStore, name: str, message_id: str, del
     live.publish(name, store.append(name, started), after=after)
     for offset in range(0, 4 * deltas, 4):
         live.publish(name, [ev.TextDelta(message_id=message_id, offset=offset, delta="abcd")], after=after + 2)
+        if pauses and offset % 400 == 0:
+            await asyncio.sleep(0)
     text = ev.TextEnded(message_id=message_id, text="abcd" * deltas)
     ended = store.append(name, [text, ev.StepEnded(message_id=message_id, finish_reason="stop")])
     live.publish(name, ended, after=after + 2)
