@@ -742,6 +742,20 @@ def test_ids_of_items_that_are_too_long():
     assert long not in str(items)
 
 
+@pytest.mark.parametrize("provider", ["openrouter", "xai"])
+def test_items_whose_own_ids_are_long(provider):
+    """
+    Those of xAI are, of reasonings and searches: both are sent as they came, and a search has no id of a call.
+    """
+    search, tail = {**SEARCH, "id": f"ws_{'7' * 80}"}, f"tco_{'7' * 80}"
+    body = stream(hosted(0, **search), reasoning(1, "", id=tail), text(2, "So."), **UNSTORED)
+    asked = {"model": MODEL, "store": False}
+    answer = message(body, request=asked, provider=provider)
+    items = DIALECT.encoder([USER, answer], asked, provider=provider).body["input"]
+
+    assert [search, tail] == [items[1], items[2]["id"]]
+
+
 def test_ids_of_items_at_copilot():
     """
     They are those of one connection, and refused from any other (hermes-agent#32716): it gets none.

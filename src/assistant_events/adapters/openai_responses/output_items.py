@@ -84,8 +84,8 @@ def _call_id(call: msg.ToolPart) -> dict[str, str]:
     call_id = wire_id(call) or call.call_id
     own = string(call.state, "item_id")
     kind = words.TOOLS.kind_of(call)
-    if own is None and (kind == "mcp_approval_request" or (call.provider_executed and not words.TOOLS[kind].answer)):
-        return {"id": call_id}
+    if kind == "mcp_approval_request" or (call.provider_executed and not words.TOOLS[kind].answer):
+        return {"id": own or call_id}
     prefix = {"computer_call": "cu_", "local_shell_call": "lsh_"}.get(kind)
     if own is None and prefix is not None:  # both are required, and the result of a shell has the other one
         return {"id": f"{prefix}{call_id}"[:64], "call_id": call_id}
