@@ -798,11 +798,19 @@ THOUGHT = (
     claude.X(0),
 )
 BROKEN = claude.tool(0, "srvtoolu_01Ab", "web_search", '{"query":"a\n', type="server_tool_use")
+CALLER = {"type": "code_execution_20260120", "tool_id": "srvtoolu_01Ab"}
+FETCH = {"id": "srvtoolu_02Cd", "name": "web_fetch", "input": {"url": "https://a.b"}, "caller": CALLER}
 RIGHT = {
     "a call with a word of the thought for its name": claude.answer(
         *THOUGHT, *claude.tool(1, "toolu_017cWttjFBXZWw8L", "weather"), stop_reason="tool_use"
     ),
     "input of a tool of the service that is not valid": claude.answer(*BROKEN, *claude.text(1, "Sorry.")),
+    "a call by code of a tool whose type the request has": claude.answer(
+        *claude.tool(0, "srvtoolu_01Ab", "code_execution", type="server_tool_use"),
+        *(claude.B(1, "server_tool_use", **FETCH), claude.X(1)),
+        *claude.result(2, "srvtoolu_02Cd", {"type": "web_fetch_result"}, "web_fetch_tool_result"),
+        *claude.result(3, "srvtoolu_01Ab", {"type": "code_execution_result"}, "code_execution_tool_result"),
+    ),
 }
 
 
@@ -811,4 +819,5 @@ def test_an_answer_that_is_read_and_written_right(body):
     """
     Recordings of Claude have such answers, and nothing is wrong with them.
     """
-    check_adapter(claude.DIALECT, {"answer": body}, mutations=0, every_position=0)
+    request = {"model": claude.MODEL, "tools": [{"type": "code_execution_20260120", "name": "code_execution"}]}
+    check_adapter(claude.DIALECT, {"answer": body}, request=request, mutations=0, every_position=0)
