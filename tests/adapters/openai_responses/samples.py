@@ -302,6 +302,11 @@ SAMPLES = {
     "in the background": stream(
         text(0, "Hi"), start=created(background=True, status="queued", store=False), end=completed(store=False)
     ),
+    "limits of Codex, and the app's words on the way": stream(
+        {"type": "codex.rate_limits", "plan_type": "plus", "rate_limits": {"primary": {"used_percent": 31}}},
+        {"type": "response.steer.accepted", "steer": {"id": "steer_1", "previous_response_id": "resp_1"}},
+        text(0, "Hi"),
+    ),
     "with a mark of the end": stream({"type": "keepalive"}, text(0, "Hi")) + Sse.frame(None, "[DONE]"),
 }
 

@@ -63,6 +63,7 @@ DROPPED: Final = by_word(
         "The item has its id; Copilot changes it with every event.": "item_id",
         "The error before it counts, where there is one.": "response.failed/response.error",
         "The item has the whole when it ends.": "shell_call_command partial_image_b64",
+        "Of the account, or the app's words.": ".plan_type .rate_limits .additional_rate_limits .credits .steer",
         "It repeats the request.": " ".join([f"response.{field}" for field in REPEATED.split()]),
     }
 )
