@@ -756,6 +756,17 @@ def test_items_whose_own_ids_are_long(provider):
     assert [search, tail] == [items[1], items[2]["id"]]
 
 
+def test_ids_of_items_of_litellm():
+    """
+    They name the deployment that has encrypted the content, and no other can read it (its #40364).
+    """
+    long = f"encitem_{'b' * 80}"
+    body = stream(reasoning(0, "Hm.", id=f"{long}r"), text(1, "So.", id=f"{long}m"), **UNSTORED)
+    items, _ = encoded(USER, own(body), store=False)
+
+    assert [f"{long}r", f"{long}m"] == [item["id"] for item in items[1:3]]
+
+
 def test_ids_of_items_at_copilot():
     """
     They are those of one connection, and refused from any other (hermes-agent#32716): it gets none.

@@ -145,7 +145,7 @@ def _for_request(item: Item, provider: str) -> Item:
     if kind == "shell_call_output":
         item["output"] = [others(each, refused) for each in mappings(item, "output")] or item["output"]
     ident = (string(item, "id") or "") if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") else ""
-    is_long = len(ident) > 64 and provider not in ("openrouter", "xai")  # whose own are, and the first requires them
+    is_long = len(ident) > 64 and ident[:8] != "encitem_" and provider not in ("openrouter", "xai")  # their own are
     if provider == "copilot" or is_long or (kind == "custom_tool_call" and ident.startswith("fc")):
         refused.add("id")  # of a connection that is gone (hermes-agent#32716), or of a relay (Wei-Shaw/sub2api#6071)
     item = without(item, refused)
