@@ -79,12 +79,14 @@ class ItemEmitter(EmitterBase):
         # The last text of an item without an id has no mark.
         for key in [key for key in self._waiting if key[1] != kind]:
             self._write_item(key[1], self._waiting.pop(key))
-        parts = self._waiting.setdefault((number, kind), [])
-        parts.append(part)
+        self._waiting.setdefault((number, kind), []).append(part)
+        # One that overlaps with an item which began before it waits for that one's end.
+        while (first := next(iter(self._waiting), None)) and self._has_ended(first[0], self._waiting[first][-1]):
+            self._write_item(first[1], self._waiting.pop(first))
+
+    def _has_ended(self, number: int | None, part: msg.Part) -> bool:
         is_text = isinstance(part, (msg.TextPart, msg.ReasoningPart))
-        if not is_text or number is None or part.state.keys() - self.text_state:
-            del self._waiting[number, kind]
-            self._write_item(kind, parts)
+        return not is_text or number is None or bool(part.state.keys() - self.text_state)
 
     def on_piece(self, place: int, part: msg.TextPart | msg.ReasoningPart, piece: str, *, begins: bool) -> None:
         """Write the start of an item of one text, its next delta or its end."""
@@ -124,8 +126,8 @@ class ItemEmitter(EmitterBase):
         return ()
 
     def _write_waiting(self, *, is_whole: bool) -> None:
-        for (_, kind), parts in self._waiting.items():
-            self._write_item(kind, parts, is_whole=is_whole)
+        for (number, kind), parts in self._waiting.items():
+            self._write_item(kind, parts, is_whole=is_whole or self._has_ended(number, parts[-1]))
         self._waiting.clear()
 
     def _write_item(self, kind: BlockKind, parts: list[Any], *, is_whole: bool = True) -> bool:
@@ -136,7 +138,9 @@ class ItemEmitter(EmitterBase):
             return False
         index = number_of(last.result_state if kind == "result" else last.state, self.decoder.item_key or "")
         known = None if index is None or kind != "reasoning" else self._output.get(index)
-        is_late = known is not None and known.get("id") == item.get("id") and not any(part.text for part in parts)
+        is_late = (
+            known is not None and known.get("id") in (None, item.get("id")) and not any(part.text for part in parts)
+        )
         if index is not None and known is not None and is_late:
             # What came behind the end of the item (`OpenItem.add_late`), which only the last frame has.
             self._output[index] = {**known, **{key: value for key, value in item.items() if value != []}}

@@ -185,7 +185,7 @@ class OpenItem:
         value = fields.get(key)
         if value and not self.fields.get(key):
             self.fields[key] = value
-            state = {**self.state, **others({"item_id": string(self.fields, "id")}), key: value}
+            state = {**self.state, **others({"item_id": string(self.fields, "id") or string(fields, "id")}), key: value}
             late = OpenItem(self.decoder, self.kind, self.role, "", state)
             self.decoder.recorder.begin(late, self.role, state)
             self.decoder.recorder.end(late)

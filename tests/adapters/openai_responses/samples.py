@@ -188,6 +188,20 @@ SAMPLES = {
         whole("reasoning_text", 0, content_index=0, text="raw thought"),
         done(0, id="rs_1", type="reasoning", summary=[], content=[RAW], encrypted_content="gAAA-late"),
     ),
+    "reasonings that end behind a call": stream(
+        *[
+            each
+            for index, item_id in enumerate(["rs_1", "rs_2"])
+            for each in (
+                added(index, id=item_id, type="reasoning", summary=[]),
+                part("added", index, 0, "summary", **summary("")),
+                part("done", index, 0, "summary", **summary("")),
+            )
+        ],
+        call(2, "{}"),
+        done(0, id="rs_1", type="reasoning", summary=[summary("")], encrypted_content="gAAA-1"),
+        done(1, id="rs_2", type="reasoning", summary=[summary("")], encrypted_content="gAAA-2"),
+    ),
     "encrypted content at the end alone": stream(
         reasoning(0, "First.", encrypted=None),
         call(1, "{}"),

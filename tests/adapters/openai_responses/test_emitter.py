@@ -211,13 +211,26 @@ def test_items_of_other_dialects_are_ended_in_turn():
 
 def test_a_text_in_two_fragments():
     """
-    A text that another one has cut is one text again, and its item is written when all of it has come.
+    A text that another one has cut is one text again, and its item is written when all of it has come, in order.
     """
     _, frames, _ = emitted(events(OVERLAP))
     begun = [each["output_index"] for each in frames if "part.added" in each["type"]]
     whole = [each["text"] for each in frames if each["type"].endswith("_text.done")]
 
-    assert ([1, 0, 2], ["Two", "One more", "So."]) == (begun, whole)
+    assert ([0, 1, 2], ["One more", "Two", "So."]) == (begun, whole)
+
+
+def test_reasonings_that_end_behind_a_call():
+    """
+    They are written in order, and the last response has the state of the first one, which came last.
+    """
+    drops, frames, found = emitted(events(SAMPLES["reasonings that end behind a call"]))
+
+    assert () == drops
+    assert ["rs_1", "rs_2", "fc_1"] == [each["id"] for each in frames[-1]["response"]["output"]]
+    assert [(0, None), (1, "gAAA-2"), (2, None), (0, "gAAA-1")] == [
+        (each.state["i"], each.state.get("encrypted_content")) for each in fold(found).last.parts
+    ]
 
 
 def test_events_of_an_item_with_two_texts():
