@@ -286,6 +286,14 @@ SAMPLES = {
         DONE,
     ),
     "padding": stream(*[{**T(text), "obfuscation": "x" * at} for at, text in enumerate("abcdefgh")], F(), U(), DONE),
+    "padding of choices": stream(
+        *[
+            D(content=text, choice={"obfuscation": "x" * at}, chunk={"obfuscation": "y"})
+            for at, text in enumerate("abcdef")
+        ],
+        F(choice={"obfuscation": "kQ3"}),
+        U(),
+    ),
     "other choices": stream(T("a"), {**HEAD, "choices": [{"index": 1, "delta": {"content": "b"}}]}, F(), DONE),
     "facts of servers": stream(
         D(content="Hello", chunk={"provider": "Some Host", "x_groq": {"id": "req_00001"}}),

@@ -1593,6 +1593,7 @@ DETAILS = {
         "service_tier": "default",
         "citations": ["https://u.example"],
     },
+    "padding of choices": {},
     "filters of Azure": {
         "prompt_filter_results": [{"prompt_index": 0}],
         "choice": {"content_filter_results": {"hate": {"severity": "safe"}}},

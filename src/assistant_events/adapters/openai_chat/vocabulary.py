@@ -66,7 +66,7 @@ CHUNK: Final = names("id object created model choices usage error").union(LEVELS
 
 CHOICE: Final = names(
     "index delta message finish_reason logprobs usage error text token_id token_ids reasoning_logprobs"
-)
+).union(PADDING)
 """The same of a choice: others are details under `choice`."""
 
 _SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
