@@ -1026,6 +1026,7 @@ SIGNATURES = {
     "call of LiteLLM": ("litellm", answer(J("{}", 0, "call_00001", "f", **SEAL))),
     "function of LiteLLM": ("litellm", answer(D(tool_calls=[FUNCTION]))),
     "thought of Mistral": ("mistral", answer(D(content=[THOUGHT]), T("Yes."))),
+    "call of Venice": ("venice", answer(J("{}", 0, "call_00001", "f", thought_signature="AVSoXO4lu90Bn7Ix"))),
 }
 
 

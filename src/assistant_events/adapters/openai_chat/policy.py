@@ -21,7 +21,9 @@ from assistant_events.history import CONTENT_ONLY, Policy, Treatment
 
 POLICY: Final = Policy(
     other_model=attrs.evolve(CONTENT_ONLY, text=Treatment.WHOLE, reasoning=Treatment.UNBOUND, call=Treatment.UNBOUND),
-    model_bound_keys=names("detail details extra_content function provider_specific_fields signature thought"),
+    model_bound_keys=names(
+        "detail details extra_content function provider_specific_fields signature thought thought_signature"
+    ),
     source=(
         "Manuals of DeepSeek, Moonshot and OpenRouter (2026-10): reasoning returns to the server that sent it, in the "
         "field it came in; signatures and encrypted reasoning are read by the model that made them alone."
