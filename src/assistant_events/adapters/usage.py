@@ -58,7 +58,8 @@ class UsageTable:
         total: Field of the sum of both sides, which is written and not read; `None` when the wire has none.
 
         total_decides: Whether only some servers count fields apart: those whose total is the sum with them. What a
-            total has beyond all counts is then output that was not counted, such as the thoughts of Gemini.
+            total has beyond all counts is then output that was not counted, such as the thoughts of Gemini, or the
+            input that was read from the cache or written to it, where it is as much.
 
         omits_zeros: Whether the wire leaves out zeros: a side without a count of its own is that of its fields apart.
 
@@ -85,8 +86,10 @@ class UsageTable:
             more = (_read(fields, self.total or "") or 0) - sum([counts.get(side) or 0 for side in _SIDES])
             read, written, reasoning = [counts.get(name) or 0 for name in _PARTS]
             are_known = counts.get("input_tokens") and counts.get("output_tokens") is not None
-            is_hidden = are_known and more > 0 and not reasoning and more not in (read, written, read + written)
-            apart = {"output_tokens": more} if is_hidden else apart if more == sum(apart.values()) else {}
+            is_cached = more in (read, written, read + written)
+            is_hidden = are_known and more > 0 and (is_cached or not reasoning)
+            if more != sum(apart.values()):
+                apart = {"input_tokens" if is_cached else "output_tokens": more} if is_hidden else {}
         for side, more in apart.items():
             if counts[side] is not None or (more and self.omits_zeros):
                 counts[side] = (counts[side] or 0) + more

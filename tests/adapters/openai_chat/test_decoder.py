@@ -249,6 +249,15 @@ USAGES = {
         {**COUNTS, "cache_creation_input_tokens": 7, "prompt_tokens_details": {"cached_tokens": 60}},
         (100, 60, 7, 30, None),
     ),
+    "hits of Databricks": ({**COUNTS, "total_tokens": 130, "cache_read_input_tokens": 60}, (100, 60, None, 30, None)),
+    "cache of Portkey beside the input": (
+        {**COUNTS, "total_tokens": 197, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 7},
+        (167, 60, 7, 30, None),
+    ),
+    "hits beside the input": (
+        {**COUNTS, "total_tokens": 190, "prompt_tokens_details": {"cached_tokens": 60}},
+        (160, 60, None, 30, None),
+    ),
     "nulls": (
         {**COUNTS, "prompt_tokens_details": None, "completion_tokens_details": None},
         (100, None, None, 30, None),

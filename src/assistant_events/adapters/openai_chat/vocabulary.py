@@ -29,9 +29,10 @@ FINISH_REASONS: Final = by_word(
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "prompt_tokens",
-        # The second of both is DeepSeek's or LiteLLM's, the third Moonshot's or Qwen's, then Writer's and Mistral's.
+        # The second of both is DeepSeek's or LiteLLM's, the third Moonshot's or Qwen's, then Writer's, Mistral's and
+        # Portkey's.
         "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens"
-        " prompt_token_details.cached_tokens num_cached_tokens",
+        " prompt_token_details.cached_tokens num_cached_tokens cache_read_input_tokens",
         "cache_write_tokens": "prompt_tokens_details.cache_write_tokens prompt_tokens_details.cache_creation_tokens "
         "prompt_tokens_details.cache_creation_input_tokens cache_creation_input_tokens",
         "output_tokens": "completion_tokens",
