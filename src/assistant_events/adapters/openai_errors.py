@@ -53,10 +53,11 @@ ERRORS: Final = ErrorTable(
 )
 """The codes of OpenAI's APIs, and those that other servers have added."""
 
-_FAILURES: Final = names(
-    "error network_error insufficient_system_resource abort function_call_filter malformed_function_call"
-)
-"""Reasons to finish of a failed answer: OpenRouter, Z.ai, DeepSeek, vLLM (stopped), and Gemini (a bad call)."""
+_FAILURES: Final = names("error insufficient_system_resource abort function_call_filter malformed_function_call")
+"""
+Reasons to finish of a failed answer: OpenRouter, DeepSeek, vLLM (stopped), and Gemini (a bad call). So is the type of
+an error, such as `network_error` (Z.ai) or `overloaded_error` (Portkey: of Claude in the middle of an answer).
+"""
 
 _SIGNS: Final = frozenset({"error", "error_message", "x_groq", "base_resp", "code", "detail", "errors"})
 _NO_FAULT: Final = (None, 0, "0", 200, "200")
@@ -87,6 +88,6 @@ def failure_in(choice: Fields) -> Fields:
     """
     for key in ("native_finish_reason", "finish_reason"):
         reason = string(choice, key) or ""
-        if (word := reason.partition(":")[0].lower()) in _FAILURES:
+        if (word := reason.partition(":")[0].lower()) in _FAILURES or word.endswith("_error"):
             return {"code": word, "message": reason}
     return {}

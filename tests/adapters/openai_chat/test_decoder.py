@@ -797,6 +797,12 @@ ERRORS = {
         "network_error",
     ),
     "a reason of Z.ai": (stream(T("a"), F("network_error")), ErrorKind.PROVIDER, "network_error", "network_error"),
+    "a reason of Portkey": (
+        stream(T("a"), {**HEAD, "choices": [{"finish_reason": "overloaded_error", "delta": {"content": ""}}]}, DONE),
+        ErrorKind.OVERLOADED,
+        "overloaded_error",
+        "overloaded_error",
+    ),
     "no reason to finish": (
         SAMPLES["without a reason to finish"],
         ErrorKind.INTERRUPTED,
