@@ -1,25 +1,28 @@
 """
 Deltas of Chat Completions as gateways write them: fields in which they put what comes from another provider.
 
-LiteLLM has an object for it, Copilot two fields for a thought of Claude; a few servers send a text in an object or in
-an array, or all of it in each delta. Facts: recordings of 2025-03 to 2026-10.
+LiteLLM has an object for it, Portkey the blocks of Claude, Copilot two fields for a thought of his; a few servers send
+a text in an object or in an array, or all of it in each delta. Facts: recordings of 2025-03 to 2026-10.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.items import text_block
 from assistant_events.adapters.json_fields import (
     Fields,
     array,
     extend_arrays,
+    filled,
     is_array,
     is_object,
     listed,
     mapping,
+    mappings,
     merged,
     others,
     string,
@@ -48,6 +51,15 @@ _MARK: Final = "__ENCRYPTED_REASONING__"
 
 _OF_THOUGHTS: Final = "reasoning_logprobs"
 """The field with the log probabilities of a thought, of Cerebras."""
+
+BLOCKS: Final = "content_blocks"
+"""
+The blocks of Claude beside the content, of Portkey: whole ones in a document, deltas without a type in a stream. Of a
+request it reads them instead of the content.
+"""
+
+_THOUGHTS: Final = {"thinking": "thinking", "signature": "thinking", "data": "redacted_thinking"}
+"""By a field of such a block, the type of a thought."""
 
 _SO_FAR: Final = re.compile("qwen-mt-(?:plus|turbo)")
 """Models each of whose deltas has all of the text so far (help.aliyun.com: qwen-mt)."""
@@ -86,6 +98,9 @@ def usual_delta(decoder: DecoderBase, event: Fields, delta: Fields, repeated: Co
         delta = {**delta, "content": text.removeprefix(so_far)}
     if thought := string(delta, "thinking"):  # Copilot has thoughts of Claude there, and takes the other field
         delta = {**delta, "reasoning_text": thought, "thinking": None}
+    if BLOCKS in delta:
+        blocks = [{**each, **mapping(each, "delta")} for each in mappings(delta, BLOCKS)]
+        delta = _with_thoughts(decoder, delta, blocks)
     if delta.get(_MARKED):
         delta = {**delta, "reasoning_content": _read_marked(delta)[0] or None}
     if beside := mapping(delta, _BESIDE):
@@ -133,12 +148,29 @@ def with_returned(message: Fields, returned: Fields, *, mark: bool = False) -> d
 
         mark: Whether an encrypted copy of a thought has its mark beside it, as in an answer.
     """
+    if BLOCKS in returned:
+        returned = {**returned, BLOCKS: [*array(message, BLOCKS), *array(returned, BLOCKS)]}
     copy = returned.get(_MARKED)
     if not isinstance(copy, str):
         return {**message, **returned}
     thought = (string(message, "reasoning_content") or "") + copy
     marked = {_MARKED: True} if mark else {}
     return {**message, **others(returned, (_MARKED,)), "reasoning_content": thought, **marked}
+
+
+def whole_blocks(written: Iterable[Fields]) -> list[Any]:
+    """Return the blocks of a message of Portkey: its thoughts and, in their order, its content."""
+    values = [each[key] for each in written for key in (BLOCKS, "content") if each.get(key)]
+    return [block for value in values for block in ([text_block(value)] if isinstance(value, str) else value)]
+
+
+def message_each_block(message: Fields) -> list[Fields]:
+    """Return a message for each block of one of Portkey, in their order, and one of all else; none without blocks."""
+    blocks, content = mappings(message, BLOCKS), string(message, "content") or ""
+    if not blocks or "".join([string(each, "text") or "" for each in blocks]) != content:
+        return []
+    each_block = [{"content": string(each, "text"), BLOCKS: [each]} for each in blocks]
+    return [*each_block, {"role": "assistant", **others(message, (BLOCKS, "content"))}]
 
 
 def text_in(delta: Fields, key: str) -> str | None:
@@ -150,6 +182,27 @@ def text_in(delta: Fields, key: str) -> str | None:
     if texts and all(isinstance(each, str) for each in texts):
         return "".join(texts)
     return string(mapping(delta, key), "content") or string(mapping(delta, key), "text")
+
+
+def _with_thoughts(decoder: DecoderBase, delta: Fields, blocks: Sequence[Fields]) -> Fields:
+    """
+    Return a delta with the thoughts and sources among *blocks*; the rest is details of the message.
+
+    Their texts are those of its content, if it has one.
+    """
+    thoughts, rest, cited = [], [], array(delta, "annotations")
+    for block in blocks:
+        facts = filled(block, ("index", "delta", "type", "text", "citation", "citations"))
+        kind = string(block, "type") or next((_THOUGHTS[key] for key in _THOUGHTS if key in facts), "")
+        cited = [*cited, *listed(block, "citation"), *array(block, "citations")]
+        if kind in _THOUGHTS.values():
+            thoughts.append({"type": kind, **facts})
+        elif facts:
+            rest.append(others(block, ("index", "delta")))
+    if rest:
+        extend_arrays(decoder.step_details, "message", {BLOCKS: rest}, repeats=True)
+    text = delta.get("content") or "".join([string(each, "text") or "" for each in blocks])
+    return {**delta, "content": text, BLOCKS: thoughts, "annotations": cited}
 
 
 def _read_marked(delta: Fields) -> tuple[str, str]:

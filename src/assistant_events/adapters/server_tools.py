@@ -17,6 +17,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import input_text, text_of
 from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.gateway_deltas import message_each_block
 from assistant_events.adapters.items import text_block, text_or_blocks
 from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, mappings, others, string
 from assistant_events.adapters.streamed_calls import StreamedCalls, is_hosted
@@ -99,7 +100,8 @@ class ServerTools:
 def one_message_each(choices: Iterable[Fields]) -> Iterator[Fields]:
     """Yield choices of one message each: the reason to finish and other facts are those of the last."""
     for choice in choices:
-        *before, last = mappings(choice, "messages") or [{}]
+        blocks = message_each_block(mapping(choice, "message")) if choice.get("delta") is None else []
+        *before, last = mappings(choice, "messages") or blocks or [{}]
         yield from [{"index": choice.get("index"), "message": message} for message in before]
         yield {**others(choice, ("messages",)), "message": last} if last else choice
 

@@ -25,6 +25,14 @@ def block(text, signature=None, **more):
     return D(reasoning_content=text, thinking_blocks=blocks, provider_specific_fields={"thinking_blocks": blocks})
 
 
+def piece(text=None, **delta):
+    """
+    Return a chunk of Portkey with a piece of a block of Claude, which has no type; a text is also the content.
+    """
+    block = {"index": 1, "delta": delta if text is None else {**delta, "text": text}}
+    return D(content_blocks=[block], **({"content": text} if text else {}))
+
+
 def summary(text, signature=""):
     """
     Return a chunk of Databricks with a piece of a thought of Claude.
@@ -120,6 +128,12 @@ SAMPLES = {
         *[block("Let"), block(" me see"), block("", "MA=="), block("and"), block(" again"), block("", "MQ==")],
         D(thinking_blocks=[{"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3p"}]),
         T("Yes."),
+    ),
+    "blocks of Portkey": answer(
+        *[piece(thinking="", signature=""), piece(thinking="Let"), piece(thinking=" me see"), piece(signature="MA==")],
+        *[piece(data="EmwKAhgB"), piece(text=""), piece("Wa"), piece("it. ")],
+        *[piece(thinking="", signature=""), piece(signature="MQ=="), piece("Yes.")],
+        finish_reason="end_turn",
     ),
     "redacted blocks of LiteLLM": answer(
         *[D(thinking_blocks=[{"type": "redacted_thinking", "data": data}]) for data in ("EmwKAhgB", "EmwKAhgC")],

@@ -34,7 +34,7 @@ from .notation import (
     parts,
     stream,
 )
-from .samples import DRAWN, ENCRYPTED, PIXEL, SAMPLES, drawn, executed, twice
+from .samples import DRAWN, ENCRYPTED, PIXEL, SAMPLES, drawn, executed, piece, twice
 
 
 def call(id="call_00001", name="f", input=None, **state):
@@ -51,6 +51,7 @@ def made_up(input=None, **state):
 YES = ("text", "Yes.", {})
 FIELD = {"field": "reasoning_content"}
 BLOCKS = {"field": "thinking_blocks"}
+OF_PORTKEY = {"field": "content_blocks"}
 TEXT_DETAIL = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0}
 UNKNOWN_DETAIL = {"type": "reasoning.text", "format": "unknown", "index": 0}
 SUMMARY_DETAIL = {"type": "reasoning.summary", "format": "openai-responses-v1", "index": 0}
@@ -90,6 +91,19 @@ PARTS = {
                 "details": [{"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3p"}],
             },
         ),
+        YES,
+    ],
+    "blocks of Portkey": [
+        (
+            *("reasoning", "Let me see"),
+            {
+                **OF_PORTKEY,
+                "detail": {"type": "thinking", "signature": "MA=="},
+                "details": [{"type": "redacted_thinking", "data": "EmwKAhgB"}],
+            },
+        ),
+        ("text", "Wait. ", {}),
+        ("reasoning", "", {**OF_PORTKEY, "detail": {"type": "thinking", "signature": "MQ=="}}),
         YES,
     ],
     "two summaries of Databricks": [
@@ -703,6 +717,48 @@ def test_a_document_with_facts_beside_seals():
     found = message(document(content="Yes.", provider_specific_fields=beside))
 
     assert beside == DIALECT.emit_resource(found)["choices"][0]["message"]["provider_specific_fields"]
+
+
+CITED = {"type": "web_search_result_location", "url": "https://a.example", "title": "A", "encrypted_index": "E"}
+SEARCHED = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "a"}}
+
+
+def test_a_document_of_portkey():
+    """
+    The blocks have the order that the content has lost, and what has no field of its own. Our document has it, too.
+    """
+    thoughts = [{"type": "thinking", "thinking": f"Hm {at}", "signature": f"{at}"} for at in "12"]
+    texts = [{"type": "text", "text": "Wait. "}, {"type": "text", "text": "Y"}]
+    last = {"type": "text", "text": "es.", "citations": [CITED]}
+    blocks = [thoughts[0], SEARCHED, texts[0], thoughts[1], texts[1], last]
+    found = message(document(content="Wait. Yes.", content_blocks=blocks))
+    again = message(written := DIALECT.emit_resource(found))
+
+    assert ["Hm 1", "Wait. ", "Hm 2", "Yes."] == [part.text for part in found.parts]
+    assert [CITED["url"]] == [citation.url for citation in found.parts[-1].citations]
+    assert found == again
+    expected = [thoughts[0], texts[0], thoughts[1], {"type": "text", "text": "Yes."}, SEARCHED]
+    assert expected == written["choices"][0]["message"]["content_blocks"]
+
+
+def test_sources_and_tools_of_claude_behind_portkey():
+    """
+    Blocks of a stream have no type: a source is the text's, and the details have all that has another kind.
+    """
+    searched = {"id": "srvtoolu_1", "name": "web_search", "input": {}}
+    found = message(answer(piece(**searched), piece(citations=[], text=""), piece("Yes."), piece(citation=CITED)))
+
+    assert [("Yes.", [CITED["url"]])] == [(part.text, [each.url for each in part.citations]) for part in found.parts]
+    assert {"content_blocks": [searched]} == thaw(found.details["message"])
+
+
+def test_blocks_without_content():
+    """
+    A text that is in a block alone is that of the answer.
+    """
+    found = message(document(content_blocks=[{"type": "text", "text": "Yes."}]))
+
+    assert ("Yes.", {}) == (found.text, found.details)
 
 
 def test_counts_of_a_cut():

@@ -88,6 +88,20 @@ RETURNED = {
             ],
         },
     ),
+    "blocks of Portkey": (  # which it reads instead of the content, but for calls
+        "portkey",
+        SAMPLES["blocks of Portkey"],
+        {
+            "content": "Wait. Yes.",
+            "content_blocks": [
+                {"type": "thinking", "thinking": "Let me see", "signature": "MA=="},
+                {"type": "redacted_thinking", "data": "EmwKAhgB"},
+                {"type": "text", "text": "Wait. "},
+                {"type": "thinking", "thinking": "", "signature": "MQ=="},
+                {"type": "text", "text": "Yes."},
+            ],
+        },
+    ),
     "redacted blocks of LiteLLM": (
         "litellm",
         SAMPLES["redacted blocks of LiteLLM"],

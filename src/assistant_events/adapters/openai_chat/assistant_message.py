@@ -15,8 +15,9 @@ from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import input_text
 from assistant_events.adapters.encoded import Item
+from assistant_events.adapters.gateway_deltas import BLOCKS, whole_blocks
 from assistant_events.adapters.items import joined_pieces, joined_texts, text_block, text_or_blocks
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import string, without
 from assistant_events.adapters.media_urls import media_url
 from assistant_events.adapters.openai_chat.vocabulary import DETAIL_PIECES, DETAIL_TEXTS, DETAILS, REASONING, THOUGHTS
 from assistant_events.adapters.server_tools import split_at_results, write_executed
@@ -35,12 +36,14 @@ def write_messages(parts: Iterable[msg.Part], taken: Sequence[str] | None = None
 def _write_message(parts: Iterable[msg.Part], taken: Sequence[str] | None = None) -> Item:
     """Return the message of parts, as `write_part`, with each field that one of them needs, and `content` always."""
     fields: dict[str, Any] = {"content": []}
-    for part in parts:
-        for name, value in write_part(part, taken).items():
-            new = [text_block(value)] if name == "content" and isinstance(value, str) else value
-            fields[name] = fields[name] + new if name in fields and isinstance(new, (str, list)) else new
+    written = [write_part(part, taken) for part in parts]
+    for name, value in (field for each in written for field in each.items()):
+        new = [text_block(value)] if name == "content" and isinstance(value, str) else value
+        fields[name] = fields[name] + new if name in fields and isinstance(new, (str, list)) else new
     if "reasoning_details" in fields:
         fields["reasoning_details"] = joined_pieces(fields["reasoning_details"], DETAIL_PIECES)
+    if BLOCKS in fields:
+        fields[BLOCKS] = whole_blocks(written)
     blocks = joined_texts(fields["content"])
     return {"role": "assistant", **fields, "content": text_or_blocks(blocks) if blocks else None}
 
@@ -49,7 +52,7 @@ def write_part(part: msg.Part, taken: Sequence[str] | None = None) -> dict[str, 
     """Return the fields of a part alone; of a call without an index. A reasoning is in one that is *taken*."""
     state = thaw(part.state)
     field = state.pop("field", None)
-    array = DETAILS[1] if field == DETAILS[1] else DETAILS[0]
+    array = field if field in DETAILS else DETAILS[0]
     is_detail = "detail" in state and (not taken or array in taken)
     if taken and field not in taken and isinstance(part, msg.ReasoningPart) and not is_detail:
         field = taken[0]
@@ -92,8 +95,7 @@ def _write_call(call: msg.ToolPart, state: dict[str, Any]) -> Item:
     """Return a call of the app, its input as the text that came; without a type, the function that is called."""
     ident, given = wire_id(call), thaw(call.input or NO_FIELDS)
     kind, more = state.pop("type", "function"), state.pop("function", {})
-    state = {key: value for key, value in state.items() if key not in ("id", "orphan")}
-    head = {**({} if ident is None else {"id": ident}), "type": kind, **state}
+    head = {**({} if ident is None else {"id": ident}), "type": kind, **without(state, ("id", "orphan"))}
     if kind == "custom":
         return {**head, "custom": {"name": call.name, "input": given.get("input", call.raw_input or ""), **more}}
     function = {"name": call.name, "arguments": input_text(call), **more}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.gateway_deltas import GATEWAY_STATE
+from assistant_events.adapters.gateway_deltas import BLOCKS, GATEWAY_STATE
 from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
@@ -44,8 +44,8 @@ USAGE: Final = UsageTable(
     total_decides=True,
 )
 
-DETAILS: Final = ("reasoning_details", "thinking_blocks")
-"""Arrays of a delta with the items of a reasoning: OpenRouter; LiteLLM, whose pieces are Claude's, without an index."""
+DETAILS: Final = ("reasoning_details", "thinking_blocks", BLOCKS)
+"""Arrays of a delta with the items of a reasoning: OpenRouter; LiteLLM and Portkey, Claude's, without an index."""
 
 DETAIL_TEXTS: Final = by_word({"text": "reasoning.text", "summary": "reasoning.summary", "thinking": "thinking"})
 """By type of an item of `DETAILS`, the field of its text."""
@@ -96,7 +96,7 @@ DROPPED: Final = by_word(
         " chat.completion.done/choices.message text_completion/choices.message",
         "It determines how an item is read.": "content.type thinking.type summary.type images.type annotations.type",
         "The number of a token in the vocabulary of the model.": "token_id token_ids",
-        "The order of calls, or of messages.": "tool_calls.index executed_tools.index delta.index messages.index",
+        "The order of items.": "tool_calls.index executed_tools.index delta.index messages.index content_blocks.index",
         "`function`; another type is state.": "tool_calls.type",
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
