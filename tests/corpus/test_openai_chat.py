@@ -114,7 +114,8 @@ def counts(usage):
         output += more  # thoughts that are beside the output: by xAI under their name, by Gemini in the sum alone
     elif usage.get("cost") and reasoning and reasoning > 2 * output:
         output += reasoning  # by Vercel's gateway: its cost is that of both
-    cached = inputs.get("cached_tokens", usage.get("prompt_cache_hit_tokens", usage.get("cached_tokens")))
+    names = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+    cached = inputs.get("cached_tokens", next((usage[name] for name in names if name in usage), None))
     written = inputs.get("cache_creation_tokens", usage.get("cache_creation_input_tokens"))
     return usage.get("prompt_tokens"), cached, inputs.get("cache_write_tokens", written), output, reasoning
 
