@@ -3,6 +3,7 @@ What the loop with a virtual time promises beyond what its users notice.
 """
 
 import asyncio
+import socket
 import threading
 import time
 
@@ -29,3 +30,30 @@ def test_threads_that_are_left_end_in_real_time():
         return loop.time(), list(ended)
 
     assert (0, [True]) == virtual_loop.run(main())
+
+
+def test_the_other_end_of_a_socket_is_waited_for():
+    """
+    A server in another process or thread answers in real time, long before a time limit of seconds is over.
+    """
+    near, far = socket.socketpair()
+
+    def serve():
+        time.sleep(0.1)
+        far.send(far.recv(1))
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        reader, writer = await asyncio.open_connection(sock=near)
+        writer.write(b"a")
+        async with asyncio.timeout(60):
+            answer = await reader.read(1)
+        writer.close()
+        return answer, loop.time()
+
+    with far:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        answer, late = virtual_loop.run(main())
+        thread.join()
+    assert (b"a", True) == (answer, 0.5 < late < 60)
