@@ -691,6 +691,111 @@ class TakesLateCheckpoints(MemoryStore):
         super().checkpoint(session_id, deltas, **options)
 
 
+class WritesInParts(MemoryStore):
+    def append(self, session_id, events, **options):
+        events = list(events) if options.get("expected_seq") is None else events
+        if isinstance(events, list) and len(events) > 100:
+            first = super().append(session_id, events[:100], **options)
+            time.sleep(0.01)
+            return (*first, *self.append(session_id, events[100:], **options))
+        return super().append(session_id, events, **options)
+
+
+class CannotNameWhatIsKept(MemoryStore):
+    @property
+    def persistent(self):
+        raise AttributeError("persistent")
+
+
+class WritesInTheLoop(MemoryStore):
+    never_waits = True
+    persistent = True
+
+
+class TakesSmallCursors(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        if after >= 2**63:
+            raise OverflowError("bigint out of range")
+        return super().read(session_id, after, limit=limit)
+
+
+class CutsLongIds(MemoryStore):
+    def append(self, session_id, events, **options):
+        return super().append(session_id[:4000] if isinstance(session_id, str) else session_id, events, **options)
+
+    def read(self, session_id, after=0, *, limit=None):
+        return super().read(session_id[:4000] if isinstance(session_id, str) else session_id, after, limit=limit)
+
+
+class LendsAFewConnections(MemoryStore):
+    lent = 0
+
+    def read(self, session_id, after=0, *, limit=None):
+        records = super().read(session_id, after, limit=limit)
+        return self._lent(records)
+
+    def _lent(self, records):
+        if self.lent == 8:
+            raise StoreError("no connection is left")
+        self.lent += 1
+        try:
+            yield from records
+        finally:
+            self.lent -= 1
+
+
+class ReadsOnBehindPruned(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        first = super().read(session_id, after, limit=100 if limit is None else limit)
+        return first if limit is not None else self._rest(session_id, after, first)
+
+    def _rest(self, session_id, after, records):
+        while page := list(records):
+            yield from page
+            with suppress(PrunedError):
+                records = super().read(session_id, page[-1].seq, limit=100)
+                continue
+            records = super().read(session_id, self._log(session_id).pruned, limit=100)
+
+
+class HidesWhereItIsPruned(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        try:
+            return super().read(session_id, after, limit=limit)
+        except PrunedError:
+            raise PrunedError(session_id, after, 0) from None
+
+
+class ComparesOwnersWithoutCase(MemoryStore):
+    def append(self, session_id, events, *, owner=None, **options):
+        stored = self._log(session_id).owner
+        same = isinstance(owner, str) and stored is not None and owner.casefold() == stored.casefold()
+        return super().append(session_id, events, owner=stored if same else owner, **options)
+
+
+class ListsOwnersWithoutCase(MemoryStore):
+    def sessions(self, *, owner=None, **options):
+        found = super().sessions(**options)
+        return tuple([i for i in found if owner is None or (i.owner or "").casefold() == owner.casefold()])
+
+
+class FencesInTwoSteps(MemoryStore):
+    def append(self, session_id, events, *, token=None, **options):
+        if token is None:
+            return super().append(session_id, events, **options)
+        super().append(session_id, [], token=token, **options)
+        time.sleep(0.001)
+        return super().append(session_id, events, **options)
+
+
+class ForksTheClaim(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        if session_id in self._claims:
+            self._claims[new_session_id] = self._claims[session_id]
+        return place
+
+
 class ClosesOnce(MemoryStore):
     def close(self):
         self._open()
@@ -703,6 +808,9 @@ class ClosesOnce(MemoryStore):
         ("1,", WritesOneByOne),
         ("1,", ForgetsWhatFollows),
         ("1,", RaisesWhatItLikes),
+        ("1,", WritesInParts),
+        ("1,", CannotNameWhatIsKept),
+        ("1,", WritesInTheLoop),
         ("2,", CountsByTwo),
         ("3,", ExpectsNothing),
         ("3,", ExpectsInTwoSteps),
@@ -719,13 +827,18 @@ class ClosesOnce(MemoryStore):
         ("6,", IgnoresTheLimit),
         ("6,", TrimsIds),
         ("6,", TakesAnyId),
+        ("6,", TakesSmallCursors),
+        ("6,", CutsLongIds),
         ("7,", ReadsUnderALock),
+        ("7,", LendsAFewConnections),
+        ("7,", ReadsOnBehindPruned),
         ("8,", TakesAnySnapshot),
         ("8,", KeepsTheFirstSnapshot),
         ("8,", LosesSnapshots),
         ("8,", ForksEverySnapshot),
         ("9,", PrunesWithoutASnapshot),
         ("9,", ForgetsWhatIsPruned),
+        ("9,", HidesWhereItIsPruned),
         ("9,", StartsAnewWhenPruned),
         ("10,", ForksIntoTheSameLog),
         ("10,", ForksWithoutUnfinished),
@@ -751,6 +864,8 @@ class ClosesOnce(MemoryStore):
         ("16,", ListsSessionsOfAll),
         ("16,", CountsWholeSeconds),
         ("16,", PagesByPosition),
+        ("16,", ComparesOwnersWithoutCase),
+        ("16,", ListsOwnersWithoutCase),
         ("17,", ClaimsForAll),
         ("17,", CreatesWhatIsClaimed),
         ("17,", ReusesTokens),
@@ -760,6 +875,8 @@ class ClosesOnce(MemoryStore):
         ("17,", FencesTooLate),
         ("17,", WantsATokenFromAll),
         ("17,", TakesOverWithOldTokens),
+        ("17,", FencesInTwoSteps),
+        ("17,", ForksTheClaim),
         ("18,", TakesOverTheLiving),
         ("18,", TakesOverTheReleased),
         ("18,", TakesOverTheSettled),
@@ -806,3 +923,53 @@ def test_stores_that_share_nothing_are_told_apart():
     """
     with pytest.raises(AssertionError, match="stores on one storage are one"):
         check_store(MemoryStore, again=lambda store: MemoryStore())
+
+
+class KeepsSnapshots(SqliteStore):
+    def load_snapshot(self, session_id):
+        held = vars(self).setdefault("held", {})
+        if held.get(session_id) is None:
+            held[session_id] = super().load_snapshot(session_id)
+        return held[session_id]
+
+
+class KeepsTheSeq(SqliteStore):
+    def seq(self, session_id):
+        seqs = vars(self).setdefault("seqs", {})
+        return seqs.setdefault(session_id, super().seq(session_id))
+
+    def append(self, session_id, events, **options):
+        vars(self).setdefault("seqs", {}).pop(session_id, None)
+        return super().append(session_id, events, **options)
+
+
+class KeepsWhatIsDeleted(SqliteStore):
+    def seq(self, session_id):
+        held = vars(self).setdefault("held", {})
+        held[session_id] = max(held.get(session_id, 0), super().seq(session_id))
+        return held[session_id]
+
+
+class OutlivesNothing(SqliteStore):
+    persistent = False
+
+
+@pytest.mark.parametrize(
+    ("broken", "what"),
+    [
+        (KeepsSnapshots, "a snapshot that the other store has replaced"),
+        (KeepsTheSeq, "seq after a batch of the other store"),
+        (KeepsWhatIsDeleted, "what the other store has deleted"),
+        (OutlivesNothing, "a store whose storage is opened again is not persistent"),
+    ],
+)
+def test_a_store_that_remembers_what_another_one_changes(broken, what, tmp_path, monkeypatch):
+    """
+    A store that keeps in memory what a second store on its storage has changed is caught, and one that denies the
+    storage.
+    """
+    monkeypatch.setattr("assistant_events.testing.stores._PROMISES", {})
+    names = count()
+
+    with pytest.raises(AssertionError, match=f"stores on one storage are one: {what}"):
+        check_store(lambda: broken(tmp_path / f"{next(names)}.db"), again=lambda store: broken(store.path))

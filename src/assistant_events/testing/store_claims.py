@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic, sleep
@@ -34,6 +34,11 @@ def a_session_has_one_owner(store: Store) -> None:
     for wrong, kind in (("", ValueError), (5, TypeError)):
         refuse(kind, partial(store.append, "s", texts(1), owner=wrong), f"owner {wrong!r}")  # type: ignore[arg-type]
     same((1, 1), (store.seq("s"), store.seq("none")), "seq after batches with another owner")
+    store.append("case", texts(1), owner="Ánn")
+    for like in ("ánn", "Ann", "A\u0301nn", "Ánn ", "Ánn\x00"):
+        refuse(OwnerError, partial(store.append, "case", texts(1), owner=like), f"{like!r} as the owner 'Ánn'")
+        same(set[str](), _ids(store, owner=like), f"sessions of {like!r}, beside one of 'Ánn'")
+    store.delete("case")
     store.append("s", texts(1), owner="ü\ud800")
     store.append("s", texts(1))
     store.fork("s", "fork", at=2)
@@ -93,6 +98,8 @@ def a_session_has_one_claim(store: Store) -> None:
     same(["s", "w1"], found, "session_id and worker of the ClaimedError")
     again = store.claim("s", "w1")
     same(2, again.seq, "seq of a claim")
+    store.fork("s", "fork")
+    same("w2", store.claim("fork", "w2").worker, "worker of a claim of a fork, whose source is claimed")
     store.release(first)
     refuse(ClaimedError, partial(store.claim, "s", "w2"), "a claim after an older one was released")
     other = store.claim("t", "w2")
@@ -131,6 +138,27 @@ def tokens_fence(store: Store) -> None:
     last = store.claim("s", "w1")
     store.delete("s")
     _fenced(store, last.token, "a claim of a session that was deleted")
+
+
+def a_claim_ends_the_batches_before(store: Store) -> None:
+    """Try claims beside a writer with an older token: no batch of it comes after the claim."""
+    for number in range(_TRIES):
+        name, claims, begun = f"s{number}", list[Claim](), list[bool]()
+        token = store.claim(name, "w1").token
+
+        def write(name: str = name, token: int = token, begun: list[bool] = begun) -> None:
+            with suppress(FencedError):
+                while True:
+                    begun.append(True)
+                    store.append(name, texts(1), token=token)
+
+        def claim(name: str = name, claims: list[Claim] = claims, begun: list[bool] = begun) -> None:
+            while len(begun) < 3:
+                sleep(0)
+            claims.append(store.claim(name, "w2", dead_after_s=0))
+
+        at_once([claim, write], "a claim beside a writer with an older token")
+        same(claims[0].seq, store.seq(name), "seq after a claim, beside a writer with an older token")
 
 
 def _fenced(store: Store, token: int, whose: str) -> None:

@@ -20,9 +20,10 @@ from assistant_events.errors import ConflictError, LocalProtocolError, PrunedErr
 from assistant_events.events import Event, OpaqueReceived, PromptSubmitted, Record, TextEnded
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
-from assistant_events.stores.contract import Store
+from assistant_events.stores.contract import Store, never_waits
 from assistant_events.testing import store_checkpoints as checkpoints
 from assistant_events.testing import store_claims as claims
+from assistant_events.testing import store_readers as readers
 from assistant_events.testing.sample import require
 from assistant_events.testing.store_expectations import at_once, events_of, of_promise, refuse, same, texts
 from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, called, started, with_media
@@ -69,6 +70,12 @@ def check_store(
 
 
 # 1 to 5: appending
+
+
+def _a_store_has_all_methods(store: Store) -> None:
+    missing = [name for name in vars(Store) if not (name.startswith("_") or hasattr(store, name))]
+    same([], missing, "methods and attributes of Store that it lacks")
+    require(not (store.persistent and never_waits(store)), "a persistent store that declares that it never waits")
 
 
 def _batches_are_atomic(store: Store) -> None:
@@ -157,7 +164,7 @@ def _meta_round_trips(store: Store) -> None:
     same(4, store.seq("s"), "seq after a batch whose meta is not JSON")
 
 
-# 6 and 7: reading
+# 6: reading
 
 
 def _events_round_trip(store: Store) -> None:
@@ -170,22 +177,23 @@ def _events_round_trip(store: Store) -> None:
             same(list(given.state), list(record.event.state), "keys of a state, in order")
 
 
-def _the_cursor_is_exclusive(store: Store) -> None:
-    store.append("s", texts(3))
-    store.append("s", texts(4))
-    for after in range(9):
-        same(list(range(after + 1, 8)), [record.seq for record in store.read("s", after)], f"seq after {after}")
-        for limit in (0, 1, 2, 4, 9):
-            expected = list(range(after + 1, 8))[:limit]
-            got = [record.seq for record in store.read("s", after, limit=limit)]
-            same(expected, got, f"at most {limit} records after {after}")
-    same([], list(store.read("unknown", 5)), "records of an unknown session")
-    refuse(ValueError, lambda: list(store.read("s", -1)), "a negative cursor")
-    refuse(ValueError, lambda: list(store.read("s", limit=-1)), "a negative limit")
-
-
 def _ids_are_any_strings(store: Store) -> None:
-    ids = ["a", "A", "a ", "a/b", "a\x00", "a\x00b", "é", "e\u0301", "😀", "\ud83d", "%_'\"", "1", "x" * 5000]
+    ids = [
+        "a",
+        "A",
+        "a ",
+        "a/b",
+        "a\x00",
+        "a\x00b",
+        "é",
+        "e\u0301",
+        "😀",
+        "\ud83d",
+        "%_'\"",
+        "1",
+        "x" * 5000,
+        "x" * 5001,
+    ]
     for name in ids:
         left = Unfinished(message_id=name, awaits="tools", call_id=name)
         events: list[Event] = [PromptSubmitted(message_id=name, content=name), called(name, f"{name}!")]
@@ -199,18 +207,6 @@ def _ids_are_any_strings(store: Store) -> None:
     for wrong, kind in (("", ValueError), (None, TypeError), (1, TypeError), (b"a", TypeError)):
         refuse(kind, lambda: store.append(wrong, texts(1)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
         refuse(kind, lambda: list(store.read(wrong)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
-
-
-def _readers_do_not_block(store: Store) -> None:
-    store.append("s", texts(600))
-    reader = store.read("s")
-    first = [next(reader) for _ in range(3)]
-    other = store.read("s", 1)
-    at_once([lambda: store.append("s", texts(2))], "a writer beside a suspended reader")
-    same(602, store.seq("s"), "seq after a batch during a read")
-    same(2, next(other).seq, "seq of the first record of a second reader")
-    rest = [record.seq for record in (*first, *reader)]
-    same(list(range(1, 601)), rest[:600], "records of a reader that was suspended")
 
 
 # 8 to 11: snapshots, pruning, forks, deletion
@@ -256,7 +252,9 @@ def _pruning_needs_a_snapshot(store: Store) -> None:
         info = next(info for info in store.sessions() if info.session_id == "s")
         same((len(records), kept), (info.seq, info.pruned_to), "seq and pruned_to of the session")
     for after in (0, 6):
-        refuse(PrunedError, lambda: list(store.read("s", after)), f"reading after {after} a log pruned up to 7")  # noqa: B023
+        error = refuse(PrunedError, lambda: list(store.read("s", after)), f"reading after {after} a log pruned up to 7")  # noqa: B023
+        found = [getattr(error, name, None) for name in ("session_id", "after", "pruned_to")]
+        same(["s", after, 7], found, "session_id, after and pruned_to of the PrunedError")
     start = store.load_snapshot("s")
     same(whole, fold(store.read("s", 8), start=start), "the snapshot, and the records after it")
     (record,) = store.append("s", texts(1))
@@ -531,8 +529,18 @@ def _both_see_all(one: Store, two: Store) -> None:
     same(one.unfinished(), two.unfinished(), "unfinished work, seen from two stores")
     one.snapshot("s", fold(one.read("s")))
     same(one.load_snapshot("s"), two.load_snapshot("s"), "a snapshot seen from two stores")
+    same(one.seq("s"), two.seq("s"), "seq, seen from two stores")
+    two.append("s", [PromptSubmitted(message_id="later", content="later")])
+    same(len(TURN) + 4, one.seq("s"), "seq after a batch of the other store")
+    newer = fold(two.read("s"))
+    two.snapshot("s", newer)
+    same(newer, one.load_snapshot("s"), "a snapshot that the other store has replaced")
+    two.delete("s")
+    same((0, [], None), (one.seq("s"), [*one.read("s")], one.load_snapshot("s")), "what the other store has deleted")
+    one.append("s", texts(2), expected_seq=0)
     one.close()
-    same(len(TURN) + 3, two.seq("s"), "seq after the other store was closed")
+    same(events_of(two.read("s")), texts(2), "records after the other store was closed")
+    require(two.persistent, "a store whose storage is opened again is not persistent: sessions write no checkpoints")
 
 
 def _one_of_both_wins(one: Store, two: Store) -> None:
@@ -540,13 +548,13 @@ def _one_of_both_wins(one: Store, two: Store) -> None:
 
 
 _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
-    "1, batches are atomic": (_batches_are_atomic,),
+    "1, batches are atomic": (_a_store_has_all_methods, _batches_are_atomic, readers.readers_see_whole_batches),
     "2, seq has no gaps": (_seq_has_no_gaps,),
     "3, concurrency is optimistic": (_expected_seq_is_checked, _one_of_two_writers_wins),
     "4, only durable events are stored": (_only_durable_events_are_stored,),
     "5, a batch has one time and one meta": (_a_batch_has_one_time, _meta_round_trips),
-    "6, events round-trip": (_events_round_trip, _the_cursor_is_exclusive, _ids_are_any_strings),
-    "7, readers do not block": (_readers_do_not_block,),
+    "6, events round-trip": (_events_round_trip, readers.the_cursor_is_exclusive, _ids_are_any_strings),
+    "7, readers do not block": (readers.readers_do_not_block, readers.a_reader_notices_pruning),
     "8, one snapshot per session": (_one_snapshot_per_session,),
     "9, pruning needs a snapshot": (_pruning_needs_a_snapshot,),
     "10, a fork is independent": (_a_fork_is_independent, _a_fork_of_a_pruned_log),
@@ -556,7 +564,11 @@ _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
     "14, threads may share a store": (_threads_may_share_a_store, _closed_stores_refuse_calls),
     "15, calls are not reentrant": (_reentrant_calls_are_harmless,),
     "16, a session has one owner": (claims.a_session_has_one_owner, claims.sessions_are_listed_in_pages),
-    "17, a token is for one claim": (claims.a_session_has_one_claim, claims.tokens_fence),
+    "17, a token is for one claim": (
+        claims.a_session_has_one_claim,
+        claims.tokens_fence,
+        claims.a_claim_ends_the_batches_before,
+    ),
     "18, sessions of dead workers are taken over once": (
         claims.sessions_of_dead_workers_are_taken_over,
         claims.a_sign_of_life_lasts,
