@@ -16,7 +16,7 @@ from assistant_events.errors import FencedError, LocalProtocolError, PrunedError
 from assistant_events.events import MediaEnded, OpaqueReceived
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.stores.contract import utc_now
-from assistant_events.testing import prompt
+from assistant_events.testing import prompt, stores
 from assistant_events.testing.stores import check_store
 
 
@@ -915,6 +915,26 @@ def test_a_broken_promise_is_named(promise, broken, monkeypatch):
     del caught
     if broken is ReadsUnderALock:
         gc.collect()  # its reader, which holds a lock, is closed in this thread
+
+
+class IsFarAway(MemoryStore):
+    def append(self, session_id, events, **options):
+        records = super().append(session_id, events, **options)
+        time.sleep(0.01)
+        return records
+
+
+def test_a_store_that_is_slow_is_not_blocked(monkeypatch):
+    """
+    A call of a database in another data centre takes its time, and a thousand of them a minute.
+    """
+    monkeypatch.setattr("assistant_events.testing.store_expectations.SECONDS", 5.0)
+    monkeypatch.setattr("assistant_events.testing.stores._FINALIZERS_S", 0.5)
+    monkeypatch.setattr(
+        "assistant_events.testing.stores._PROMISES", {"15": stores._PROMISES["15, calls are not reentrant"]}
+    )
+
+    check_store(IsFarAway)
 
 
 def test_stores_that_share_nothing_are_told_apart():

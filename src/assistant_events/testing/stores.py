@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Barrier
+from time import monotonic
 from typing import Final, TypeAlias, TypeVar
 
 import attrs
@@ -25,14 +26,17 @@ from assistant_events.testing import store_checkpoints as checkpoints
 from assistant_events.testing import store_claims as claims
 from assistant_events.testing import store_readers as readers
 from assistant_events.testing.sample import require
-from assistant_events.testing.store_expectations import at_once, events_of, of_promise, refuse, same, texts
+from assistant_events.testing.store_expectations import SECONDS, at_once, events_of, of_promise, refuse, same, texts
 from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, called, started, with_media
 
 _Store = TypeVar("_Store", bound=Store)
 _Try: TypeAlias = Callable[[Store], None]
 
 _FINALIZERS: Final = 1000
-"""How many run one after another while a store writes."""
+"""How many run one after another while a store writes, at most."""
+
+_FINALIZERS_S: Final = SECONDS / 6
+"""After so many seconds no more of them follow: a database that is far away, or busy, is slow and not blocked."""
 
 
 def check_store(
@@ -461,15 +465,16 @@ def _closed_stores_refuse_calls(store: Store) -> None:
 class _Finalizer:
     """Garbage whose finalizer appends an event and creates the next one."""
 
-    def __init__(self, store: Store, written: list[int], left: int) -> None:
+    def __init__(self, store: Store, written: list[int], left: int, until: float) -> None:
         self.store = store
         self.written = written
         self.left = left
+        self.until = until
         self.itself = self
 
     def __del__(self) -> None:
-        if self.left:
-            _Finalizer(self.store, self.written, self.left - 1)
+        if self.left and monotonic() < self.until:
+            _Finalizer(self.store, self.written, self.left - 1, self.until)
             with suppress(StoreError):
                 (record,) = self.store.append("s", [TextEnded(message_id="finalizer", text=str(self.left))])
                 self.written.append(record.seq)
@@ -481,7 +486,7 @@ def _reentrant_calls_are_harmless(store: Store) -> None:
 
     def write() -> None:
         before = gc.get_threshold()
-        _Finalizer(store, written, _FINALIZERS)
+        _Finalizer(store, written, _FINALIZERS, monotonic() + _FINALIZERS_S)
         gc.set_threshold(1)  # the collector runs as often as possible, also during calls of the store
         try:
             for number in range(20):
