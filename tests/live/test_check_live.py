@@ -2,6 +2,8 @@
 `check_live` passes the channel that we ship, and catches one for each promise that it breaks.
 """
 
+import asyncio
+
 import attrs
 import pytest
 
@@ -125,15 +127,94 @@ class BelievesEveryPublisher(MemoryLive):
         super()._add_records(topic, records, is_stale=False)
 
 
+class PublishesInTheLoopAlone(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        if self._loop is not None:
+            self._loop.call_soon(self._take, session_id, list(items), after, token)
+
+
+class LosesMeta(Filtered):
+    def given(self, item):
+        return [attrs.evolve(item, meta={}) if isinstance(item, Record) else item]
+
+
+class KnowsTextAlone(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        kept = [item for item in items if isinstance(item, Record) or item.type in {"text.delta", "tool.progress"}]
+        super().publish(session_id, kept, after=after, token=token)
+
+
+class LosesOneInputOfTwo(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        inputs = {item.message_id: item for item in items if getattr(item, "type", "") == "tool.input.delta"}
+        kept = [item for item in items if inputs.get(item.message_id if inputs else "", item) is item]
+        super().publish(session_id, kept, after=after, token=token)
+
+
+class ListensTooLate(MemoryLive):
+    async def subscribe(self, session_id, after=0):
+        seq, missed = after, []
+        for record in self._store.read(session_id, after):
+            seq = record.seq
+            yield record
+        topic = self._topic(session_id)
+        if missed := topic.fragments.missing(None):
+            yield Frame(session_id=session_id, after=seq, events=missed)
+        await asyncio.sleep(0.015)
+        source = super().subscribe(session_id, seq)
+        async for item in source:
+            if missed and isinstance(item, Frame):
+                missed = []  # what is open, which was given
+                continue
+            yield item
+
+
+class WaitsForTheSlowest(MemoryLive):
+    async def subscribe(self, session_id, after=0):
+        gates = vars(self).setdefault("gates", [])
+        gate = asyncio.Event()
+        gates.append(gate)
+        try:
+            async for item in super().subscribe(session_id, after):
+                for other in [each for each in gates if each is not gate and isinstance(item, Frame)]:
+                    await other.wait()
+                gate.clear()
+                yield item
+                gate.set()
+        finally:
+            gates.remove(gate)
+            gate.set()
+
+
+class LeavesSubscriptionsOpen(MemoryLive):
+    async def subscribe(self, session_id, after=0):
+        async for item in super().subscribe(session_id, after):
+            yield item
+        await asyncio.sleep(10**6)
+
+
+class RaisesAfterItsEnd(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        if self._loop is None:
+            raise RuntimeError("the channel is closed")
+        super().publish(session_id, items, after=after, token=token)
+
+
 @pytest.mark.parametrize(
     ("channel", "promise"),
     [
         (FlushesEachDelta, "publishing does not block: 200 deltas published at once came in"),
+        (PublishesInTheLoopAlone, "publishing does not block: unexpected RuntimeError: Non-thread-safe operation"),
         (RepeatsRecords, "publishing does not block: seq of the next record: expected 2, got 1"),
         (ForgetsEveryFifthRecord, "each record comes once, in order: "),
         (TrustsThePublisher, "each record comes once, in order: "),
+        (LosesMeta, "each record comes once, in order: records: "),
         (GivesNothingToThoseWhoAreLate, "joining late loses nothing: "),
         (ForgetsProgress, "joining late loses nothing: the last progress of a call"),
+        (KnowsTextAlone, "joining late loses nothing: a delta of each kind of fragment"),
+        (LosesOneInputOfTwo, "joining late loses nothing: a delta of each kind of fragment"),
+        (ListensTooLate, "joining late loses nothing: "),
+        (WaitsForTheSlowest, "memory is bounded: the text, beside a subscriber that reads nothing"),
         (StampsFramesWithTheirPast, "publishing does not block: record before a frame"),
         (FlushesByItsTimerAlone, "a flush precedes every end: deltas before a restart"),
         (
@@ -142,6 +223,8 @@ class BelievesEveryPublisher(MemoryLive):
         ),
         (BelievesOldOwners, "old owners are refused: "),
         (SeesOnlyWhatIsPublished, "other processes are seen: "),
+        (LeavesSubscriptionsOpen, "the end of the channel ends subscriptions: a subscription was open"),
+        (RaisesAfterItsEnd, "the end of the channel ends subscriptions: unexpected RuntimeError"),
         (AcceptsEveryCursor, "cursors outside of the log are refused: a cursor of the future"),
         (
             IgnoresShorterLogs,
