@@ -541,7 +541,7 @@ def _both_see_all(one: Store, two: Store) -> None:
     two.snapshot("s", newer)
     same(newer, one.load_snapshot("s"), "a snapshot that the other store has replaced")
     two.delete("s")
-    same((0, [], None), (one.seq("s"), [*one.read("s")], one.load_snapshot("s")), "what the other store has deleted")
+    same((0, (), None), (one.seq("s"), (*one.read("s"),), one.load_snapshot("s")), "what the other store has deleted")
     one.append("s", texts(2), expected_seq=0)
     one.close()
     same(events_of(two.read("s")), texts(2), "records after the other store was closed")
