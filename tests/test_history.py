@@ -295,7 +295,7 @@ def test_the_number_of_an_item_is_not_reported(state, reported):
     """
     A state that has only the number of an item is removed without a report.
     """
-    for part in (text(state), call(state)):
+    for part in (text(state), call(state), attrs.evolve(call({}), result_state=state)):
         selection = select([message(part)], origin(CLAUDE))
 
         assert State() == selection.messages[0].parts[0].state
@@ -461,11 +461,18 @@ def test_only_calls_of_the_provider_have_its_result():
     """
     A result of the app is not one of the provider; nor is the failure of a call that was given none.
     """
-    no_result = error(ErrorKind.NO_RESULT)
+    failures = {"status": CallStatus.FAILED, "error": error(ErrorKind.NO_RESULT)}
+    parts = {
+        "result without a state": provider_call({}),
+        "error with a state": provider_call(**failures),
+        "error of the provider": provider_call({}, **failures | {"error": error(ErrorKind.PROVIDER)}),
+        "none given": provider_call({}, **failures),
+        "none yet": provider_call({}, status=CallStatus.CALLED, output=()),
+        "of the app": call(),
+    }
 
-    assert [True, False, False] == [
-        history.has_result(each)
-        for each in (provider_call(), call(), provider_call({}, status=CallStatus.FAILED, error=no_result))
+    assert ["result without a state", "error with a state", "error of the provider"] == [
+        name for name, part in parts.items() if history.has_result(part)
     ]
 
 
@@ -647,16 +654,17 @@ def test_a_summary_that_is_not_written():
     [(origin(CHAT), None), (origin(CLAUDE), DropReason.OTHER_PROVIDER), (None, DropReason.OTHER_PROVIDER)],
     ids=["same origin", "other", "unknown"],
 )
-def test_the_state_of_a_summary(issuer, reason):
+@pytest.mark.parametrize("state", [SIGNED, State()], ids=["state", "no state"])
+def test_the_state_of_a_summary(issuer, reason, state):
     """
-    The state of a summary is sent to its issuer only, its text to every model.
+    The state of a summary is sent to its issuer only, its text to every model; without one nothing is reported.
     """
-    summary = CompactionMessage(id="c1", reason="auto", status="completed", text="so far", state=SIGNED, origin=issuer)
+    summary = CompactionMessage(id="c1", reason="auto", status="completed", text="so far", state=state, origin=issuer)
     selection = select([summary], origin(CHAT))
 
     assert "so far" == selection.messages[0].text
-    assert ([] if reason is None else [reason]) == [drop.reason for drop in selection.drops]
-    assert (SIGNED if reason is None else State()) == selection.messages[0].state
+    assert ([] if reason is None or not state else [reason]) == [drop.reason for drop in selection.drops]
+    assert (state if reason is None else State()) == selection.messages[0].state
 
 
 def test_places():
@@ -804,6 +812,11 @@ SAID = {
         "state of message 'a1' left out: The caller asked for the conversation without state, or the provider has "
         "refused to read what is before its refusal."
     ),
+    Drop("a1", 4, DropReason.NO_ANSWER): (
+        "part 4 of message 'a1' repaired: Every call that is sent needs an answer, and this has none; the request "
+        "reports that."
+    ),
+    Drop("a1", 3, "The wire has no place.", whole=True): "part 3 of message 'a1' left out: The wire has no place.",
 }
 
 

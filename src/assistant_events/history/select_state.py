@@ -258,7 +258,7 @@ def _choose_answer(
         choices[place] = None, DropReason.LINKED
     drops: list[Drop] = []
     treatment, reason = _strictest(Subject.STEP, limits)
-    if reason is not None and (message.state or message.run is not None):
+    if reason is not None:
         state = _kept(message.state, treatment, policy)
         if state != message.state:
             drops.append(Drop(message.id, None, reason))
@@ -310,8 +310,9 @@ def _is_cut(part: msg.Part) -> bool:
 
 
 def _is_signed(part: msg.ReasoningPart, policy: Policy, signed: Collection[JsonValue]) -> bool:
-    key = policy.item_key
-    return _signs(part, policy) or (key is not None and key in part.state and part.state[key] in signed)
+    if policy.item_key is None or policy.item_key not in part.state:
+        return _signs(part, policy)
+    return part.state[policy.item_key] in signed
 
 
 def _signs(part: msg.ReasoningPart, policy: Policy) -> bool:
@@ -339,8 +340,7 @@ def _is_number(state: State) -> bool:
 
 
 def _kept(state: State, treatment: Treatment, policy: Policy) -> State:
-    if treatment is Treatment.WHOLE:
-        return state
+    """Return what a treatment keeps of a state that is not sent whole."""
     if treatment is Treatment.UNBOUND:
         return State({key: value for key, value in state.items() if key not in policy.model_bound_keys})
     if treatment is Treatment.SHARED and policy.platforms is not None:
