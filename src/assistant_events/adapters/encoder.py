@@ -417,7 +417,7 @@ class EncoderBase(ABC):
         return next((reason for found, reason in obstacles if found), None)
 
     def _is_hop(self, message: msg.Message) -> bool:
-        if not (isinstance(message, msg.AssistantMessage) and _is_completed(message) and self.is_own(message)):
+        if not (isinstance(message, msg.AssistantMessage) and self.is_own(message)):
             return False
         has_token = not message.state.keys().isdisjoint(self.conversation_fields)  # a higher limit continues it
         is_spent = message.finish_reason is v.FinishReason.LENGTH and has_token
@@ -469,7 +469,7 @@ class EncoderBase(ABC):
             unread = ", ".join([item.media_type for item in content if isinstance(item, v.MediaContent)])
             if unread or self.refuses_blanks:  # without a prompt the roles would not alternate
                 blocks, _ = self._blocks([v.TextContent(UNREAD.format(unread or "a blank text"))])
-        drops = [Drop(message_id, None, reason, whole=not blocks or reason is DropReason.EMPTY) for reason in reasons]
+        drops = [Drop(message_id, None, reason, whole=reason is DropReason.EMPTY) for reason in reasons]
         return EncodedMessage([self.user_item(blocks)] if blocks else [], [], drops)
 
     def _blocks(self, content: Iterable[v.Content]) -> tuple[list[Item], bool]:
@@ -521,14 +521,14 @@ class EncoderBase(ABC):
         sent: list[msg.Part] = []
         results, following = list[Item](), list[Item]()  # blocks of the user, behind the results
         for place, part in parts:
-            is_refused = isinstance(part, msg.ToolPart | msg.MediaPart) and place in refused
+            is_refused = place in refused
             reason = self.unsendable(part) or left_out.get(place)
             if reason is None and not is_refused and not self.is_sent(kept, with_input(part)):
                 reason = DropReason.UNPLACED
             if reason is not None:
                 drops.append(Drop(message.id, place, reason, whole=True))
                 continue
-            reasons, is_complete = list[DropReason](), True
+            reasons = list[DropReason]()
             if isinstance(part, msg.ToolPart | msg.MediaPart) and is_refused:
                 reasons = [DropReason.REWORDED, *repairs(part)]
                 blocks, is_complete = self._blocks(in_words(part))
@@ -565,7 +565,7 @@ class EncoderBase(ABC):
         summed_up = self.summed_up(parts)
         left_out = {**self.left_out(message, [each for each in parts if each[0] not in summed_up]), **summed_up}
         linked = [place for place, reason in left_out.items() if reason is DropReason.LINKED]
-        if linked and self._policy.items_reference_each_other:
+        if linked:
             return self._chosen(message, [*unlinked, *linked])
         return kept, parts, left_out, list(selection.drops)
 
@@ -574,8 +574,7 @@ class EncoderBase(ABC):
         if not isinstance(part, msg.ToolPart):
             return part
         if self.longest_name is not None and self.needs_result(part):
-            name = plain_name(part.name, self.longest_name)
-            part = part if name == part.name else attrs.evolve(part, name=name)
+            part = attrs.evolve(part, name=plain_name(part.name, self.longest_name))
         state = message.parts[place].state
         sent = self._ids.get((message.id, part.call_id))
         if sent is None and self.is_of_provider(message) and "id" in state and "id" not in part.state:
