@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -291,7 +290,7 @@ def base64_bytes(data: str | None, *, either: bool = False) -> bytes | None:
         data = data.replace("-", "+").replace("_", "/")
     try:
         return b64decode(data + "=" * (-len(data) % 4), validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
 
 
