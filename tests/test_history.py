@@ -288,8 +288,14 @@ def test_the_run_alone_is_not_reported():
 
 @pytest.mark.parametrize(
     ("state", "reported"),
-    [({"i": 0}, []), ({"i": 0, "signature": "s"}, [0]), ({"signature": "s"}, [0]), ({"flag": True}, [0])],
-    ids=["number", "number and signature", "signature", "flag"],
+    [
+        ({"i": 0}, []),
+        ({"i": 0, "signature": "s"}, [0]),
+        ({"i": 0, "content_index": 0}, [0]),
+        ({"signature": "s"}, [0]),
+        ({"flag": True}, [0]),
+    ],
+    ids=["number", "number and signature", "number and place", "signature", "flag"],
 )
 def test_the_number_of_an_item_is_not_reported(state, reported):
     """
@@ -558,6 +564,15 @@ def test_other_messages_keep_their_links():
 
 
 # -- nothing
+
+
+def test_a_part_that_cannot_be_sent_without_others():
+    """
+    It is left out as linked where items do not reference each other, and takes nothing along.
+    """
+    parts, drops = chosen(message(text(), reasoning()), unlinked=[0])
+
+    assert ([reasoning()], [(0, DropReason.LINKED)]) == (parts, drops)
 
 
 def test_empty_parts_are_left_out():
