@@ -82,6 +82,13 @@ def test_c1_texts_have_no_start():
     ]
 
 
+def test_the_start_of_a_message():
+    """
+    The answer begins with it, before any content.
+    """
+    assert ["step.started"] == types(DIALECT.decoder("a1").feed(stream(M)))
+
+
 def test_c2_reasoning_with_a_signature():
     """
     The signature is the state of the reasoning before the text.
@@ -503,7 +510,7 @@ def test_an_image_that_failed_or_is_in_s3():
         whole = {"image": {"format": "png", **delta["image"]}}
 
         assert ["opaque", "text"] == [part.type for part in found.parts]
-        assert whole == thaw(found.parts[0].state["block"])
+        assert whole == thaw(found.parts[0].state["block"]) == thaw(document(whole).parts[0].state["block"])
         assert [whole, {"text": "So."}] == DIALECT.emit_resource(found)["output"]["message"]["content"]
         sent = DIALECT.encoder([UserMessage(id="u1", content="Hi"), found], REQUEST)
         assert {"role": "assistant", "content": [{"text": "So."}]} == sent.body["messages"][1]

@@ -8,13 +8,13 @@ from functools import partial
 import pytest
 from hypothesis import given
 
-from assistant_events import ErrorInfo, fold
+from assistant_events import AssistantMessage, ErrorInfo, JsonObject, Origin, ToolPart, fold
 from assistant_events.adapters import AwsEventStream
 from assistant_events.testing import answer as built
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
-from .notation import DIALECT, REQUEST, C, E, G, H, J, K, M, R, T, U, X, events, message, stream, text
+from .notation import DIALECT, REQUEST, C, D, E, G, H, J, K, M, R, T, U, X, events, message, stream, text
 from .samples import FACTS, NOVA, RAN, SAMPLES, B, O
 
 emitted = partial(emitted_by, DIALECT)
@@ -82,6 +82,29 @@ def test_a_document():
     } == DIALECT.emit_resource(message(body))
 
 
+def test_a_result_of_others_that_failed():
+    """
+    Its error is the content, with the mark of Converse; another reason for the end is that of an end.
+    """
+    call = {"message_id": "a1", "call_id": "c1", "name": "search", "input": JsonObject({}), "provider_executed": True}
+    failed = ToolPart(**call, status="failed", error=ErrorInfo(kind="tool", message="no network"))
+    origin = Origin(provider="anthropic", model="m", dialect="anthropic-messages")
+    given_message = AssistantMessage(id="a1", parts=(failed,), status="completed", finish_reason="other", origin=origin)
+
+    assert {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {"toolUse": {"toolUseId": "c1", "name": "search", "input": {}, "type": "server_tool_use"}},
+                    {"toolResult": {"toolUseId": "c1", "content": [{"text": "no network"}], "status": "error"}},
+                ],
+            }
+        },
+        "stopReason": "end_turn",
+    } == DIALECT.emit_resource(given_message)
+
+
 def test_frames():
     """
     The frames are those of the service.
@@ -91,6 +114,7 @@ def test_frames():
         *(H(0, "Hm."), G(0, "EpwC"), X(0), T(1, "so"), C(1, **FACTS), X(1)),
         *(B(2, toolUse={"toolUseId": NOVA["id"], "name": NOVA["name"], "type": NOVA["type"]}), J(2, '{"a": 1}'), X(2)),
         *(B(3, toolResult={"toolUseId": NOVA["id"], "type": "t", "status": "success"}), O(3, RAN), X(3)),
+        *(T(4, "so"), D(4, beam={"width": 1}), X(4)),
         K(),
         U(),
     ]
