@@ -110,7 +110,7 @@ class OpenItem:
             fields = {**others(fields, ("async_",)), "async": fields["async_"]}
         known = self.fields.items()
         longer = [key for key, value in known if is_array(value) and len(value) > len(array(fields, key))]
-        self.fields |= others(fields, left_out, longer) if longer else others(fields, left_out)
+        self.fields |= others(fields, left_out, longer)
         if self.index is not None:
             self.learned.append(self)
 
@@ -169,7 +169,7 @@ class OpenItem:
     def _has_input(self) -> bool:
         """Return whether a call has got an input that is whole and not empty."""
         opened = self.decoder.recorder.open_of(self.key)
-        return self.has_text and isinstance(opened, OpenCall) and bool(parse_input(opened.buffer.value())[0])
+        return isinstance(opened, OpenCall) and bool(parse_input(opened.buffer.value())[0])
 
     def answer_elsewhere(self) -> None:
         """End a call of a function that the server has run, and of which another item has the result (Perplexity)."""
@@ -214,10 +214,10 @@ class OpenItem:
             yield self.part_at(where, None, place) or next(filter(None, same), None), text
 
     def take_finished(self) -> list[OpenItem]:
-        """Return the parts that are all there, and have not ended, of those learned since the last part began."""
+        """Return the parts that have not ended, of those learned since the last part began: all of them has come."""
         learned = dict.fromkeys(self.learned)
         self.learned.clear()
-        return [part for part in learned if (part.whole or "type" in part.fields) and not part.ended]
+        return [part for part in learned if not part.ended]
 
     def part_of(self, where: str, index: int | None, kind: str, verb: str) -> OpenItem | None:
         """

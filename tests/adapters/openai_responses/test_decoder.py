@@ -579,6 +579,14 @@ class TestReasoning:
         assert [("reasoning", ""), ("text", "So.")] == kinds(found)
         assert {"i": 0, "item_id": "rs_1", "encrypted_content": "gAAA-final"} == state(found.parts[0])
 
+    def test_the_last_event_repeats_a_reasoning(self):
+        """
+        Its encrypted content, which came with its end, makes no second fragment.
+        """
+        thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
+
+        assert [("reasoning", "")] == kinds(message(stream(done(0, **thought), end=completed(thought))))
+
     def test_fields_that_change_until_the_end(self):
         """
         The encrypted content of the start is not kept of an item that was cut, nor its status of one that has ended.
