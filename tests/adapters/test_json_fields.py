@@ -7,14 +7,21 @@ import pytest
 from assistant_events import State, thaw
 from assistant_events.adapters.json_fields import (
     array,
+    base64_bytes,
     count,
     extend_arrays,
     flag,
     integer,
+    json_object,
+    learn,
     learn_arrays,
+    listed,
     mapping,
     mappings,
+    merged,
+    pruned,
     string,
+    text_of_input,
 )
 from assistant_events.values import freeze
 
@@ -22,6 +29,10 @@ FIELDS = {
     "string": "a",
     "integer": 1,
     "whole": 2.0,
+    "zero": 0,
+    "negative": -1,
+    "most": 9223372036854775807,
+    "too much": 9223372036854775808,
     "flag": False,
     "object": {"a": {"b": [1]}},
     "empty": {},
@@ -34,7 +45,12 @@ EXPECTED = [
     (integer, "integer", 1),
     (integer, "whole", 2),
     (integer, "flag", None),
+    (integer, "too much", 9223372036854775808),
     (count, "integer", 1),
+    (count, "zero", 0),
+    (count, "negative", None),
+    (count, "most", 9223372036854775807),
+    (count, "too much", None),
     (flag, "flag", False),
     (flag, "integer", None),
     (mapping, "object", {"a": {"b": [1]}}),
@@ -44,6 +60,9 @@ EXPECTED = [
     (mapping, "missing", {}),
     (mappings, "array", [{"a": 1}, {"b": {}}]),
     (mappings, "object", []),
+    (listed, "array", [{"a": 1}, {"b": {}}]),
+    (listed, "object", [{"a": {"b": [1]}}]),
+    (listed, "string", []),
     (array, "array", [{"a": 1}, 5, "x", [], {"b": {}}]),
     (array, "string", []),
 ]
@@ -80,3 +99,93 @@ def test_arrays_that_go_on():
     extend_arrays(facts, "missing", {"a": [], "b": None})
 
     assert {"known": {"a": [1, 2, 3], "b": 4}, "text": {"a": [5]}} == facts
+
+
+def test_arrays_that_repeat():
+    """
+    With repeats an array that begins with the one that is there has its items again; any other goes on.
+    """
+    facts = {"known": {"a": [1]}}
+    extend_arrays(facts, "known", {"a": [1, 2]}, repeats=True)
+    extend_arrays(facts, "known", {"a": [3]}, repeats=True)
+    extend_arrays(facts, "known", {"b": []}, repeats=True)
+
+    assert {"known": {"a": [1, 2, 3], "b": []}} == facts
+
+    extend_arrays(facts, "known", {"a": [1, 2, 3]})
+
+    assert {"known": {"a": [1, 2, 3, 1, 2, 3], "b": []}} == facts
+
+
+def test_what_is_learned():
+    """
+    Objects are merged at one level, without nulls, and it is known whether something is new.
+    """
+    facts = {"object": {"a": 1}}
+
+    assert learn(facts, {"object": {"a": None, "b": 2}, "own": 1, "text": "x"}, {"own"})
+    assert {"object": {"a": 1, "b": 2}, "text": "x"} == facts
+    assert not learn(facts, {"object": {"b": 2}, "text": "x", "null": None})
+
+
+MERGED = [
+    ({"a": 1, "b": {"c": 2}}, {"b": {"d": 3}}, {"a": 1, "b": {"c": 2, "d": 3}}),
+    ("x", "", "x"),
+    (None, "", ""),
+    ("x", "y", "y"),
+    ({"a": 1}, "y", "y"),
+    ("x", {"a": 1}, {"a": 1}),
+]
+
+
+@pytest.mark.parametrize(("known", "value", "expected"), MERGED)
+def test_merged(known, value, expected):
+    """
+    Objects are joined at every depth; else the last value counts, but for an empty text.
+    """
+    assert expected == merged(known, value)
+
+
+def test_pruned():
+    """
+    Objects with the field are left out, and it is left out of the outermost one.
+    """
+    value = {"a": 1, "k": 2, "list": [{"k": 1}, {"b": 1, "c": {"k": 1}}], "object": {"k": 1}, "text": "k"}
+
+    assert {"a": 1, "list": [{"b": 1}], "text": "k"} == pruned(value, "k")
+
+
+BASE64 = [
+    ("aQ==", False, b"i"),
+    ("aQ", False, b"i"),
+    ("-_-_", False, None),
+    ("-_-_", True, b"\xfb\xff\xbf"),
+    ("aQ*=", False, None),
+    ("\xe4", False, None),
+    ("", False, None),
+    (None, False, None),
+]
+
+
+@pytest.mark.parametrize(("text", "either", "expected"), BASE64)
+def test_base64(text, either, expected):
+    """
+    Padding may be missing; other letters are not left out, they make it another text.
+    """
+    assert expected == base64_bytes(text, either=either)
+
+
+@pytest.mark.parametrize(("given", "expected"), [("a", "a"), (None, ""), ({"a": 1}, ""), ([1], "[1]"), (5, "5")])
+def test_the_text_of_an_input(given, expected):
+    """
+    What is not an object is its JSON text.
+    """
+    assert expected == text_of_input(given)
+
+
+@pytest.mark.parametrize(("text", "expected"), [('{"a": 1}', {"a": 1}), ("[1]", None), ("{", None)])
+def test_an_object_in_a_text(text, expected):
+    """
+    Another value is not one, nor is half of one.
+    """
+    assert expected == json_object(text)
