@@ -201,11 +201,7 @@ def integer(fields: Fields, key: str) -> int | None:
     value = fields.get(key)
     if type(value) is int:
         return value
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) else None
+    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def count(fields: Fields, key: str) -> int | None:
