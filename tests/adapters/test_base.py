@@ -572,6 +572,9 @@ PLAIN = {
     ),
     "classes of an SDK": ({"a": type(DUMPED), "b": SimpleNamespace(model_dump=lambda **_: object())}, {}),
     "pairs": ({"a": "\ud83d\ude80", "b": "\ud83d"}, {"a": "🚀", "b": "\ud83d"}),
+    "deep arrays": (json.loads("[" * 193 + "]" * 193), json.loads("[" * 192 + "null" + "]" * 192)),
+    "deep objects": (json.loads('{"a":' * 193 + "1" + "}" * 193), json.loads('{"a":' * 191 + "{}" + "}" * 191)),
+    "deep values": (json.loads("[" * 192 + "1" + "]" * 192), json.loads("[" * 192 + "1" + "]" * 192)),
 }
 
 

@@ -9,6 +9,7 @@ from assistant_events.adapters.json_fields import (
     array,
     base64_bytes,
     count,
+    distinct,
     extend_arrays,
     flag,
     integer,
@@ -21,7 +22,9 @@ from assistant_events.adapters.json_fields import (
     merged,
     pruned,
     string,
+    taken_object,
     text_of_input,
+    valid_json,
 )
 from assistant_events.values import freeze
 
@@ -58,6 +61,9 @@ EXPECTED = [
     (mapping, "array", {}),
     (mapping, "null", {}),
     (mapping, "missing", {}),
+    (taken_object, "object", {"a": {"b": [1]}}),
+    (taken_object, "array", {}),
+    (taken_object, "missing", {}),
     (mappings, "array", [{"a": 1}, {"b": {}}]),
     (mappings, "object", []),
     (listed, "array", [{"a": 1}, {"b": {}}]),
@@ -87,6 +93,8 @@ def test_an_array_in_place_of_another_value():
 
     assert {"b": [], "c": 1} == learn_arrays(facts, "known", {"a": [2], "b": [], "c": 1, "d": [3]})
     assert {"known": {"a": [1, 2], "b": "x", "d": [3]}} == facts
+    assert {} == learn_arrays(facts, "known", {"a": [1, 2, 4], "d": [5]})
+    assert {"known": {"a": [1, 2, 4], "b": "x", "d": [3, 5]}} == facts
 
 
 def test_arrays_that_go_on():
@@ -112,9 +120,9 @@ def test_arrays_that_repeat():
 
     assert {"known": {"a": [1, 2, 3], "b": []}} == facts
 
-    extend_arrays(facts, "known", {"a": [1, 2, 3]})
+    extend_arrays(facts, "known", {"a": [1, 2, 3], "b": "x"})
 
-    assert {"known": {"a": [1, 2, 3, 1, 2, 3], "b": []}} == facts
+    assert {"known": {"a": [1, 2, 3, 1, 2, 3], "b": "x"}} == facts
 
 
 def test_what_is_learned():
@@ -189,3 +197,17 @@ def test_an_object_in_a_text(text, expected):
     Another value is not one, nor is half of one.
     """
     assert expected == json_object(text)
+
+
+def test_distinct_objects():
+    """
+    The order of keys makes no difference, also inside of arrays.
+    """
+    assert [{"a": [{"b": 1, "c": 2}]}] == distinct([{"a": [{"b": 1, "c": 2}]}, {"a": [{"c": 2, "b": 1}]}])
+
+
+def test_halves_of_pairs():
+    """
+    They are replaced everywhere.
+    """
+    assert {"\ufffd": ["\ufffd", {"a": "\ufffd"}]} == valid_json({"\ud83d": ("\ud83d", {"a": "\ud83d"})})
