@@ -123,7 +123,7 @@ def _summed(usages: Sequence[Fields]) -> dict[str, Any]:
 
 def write_result(part: msg.Part) -> Item | None:
     """Return the message with the result of a call that the server has run so; `None` for any other part."""
-    if not (isinstance(part, msg.ToolPart) and part.provider_executed and is_hosted(part.state) and has_result(part)):
+    if not (isinstance(part, msg.ToolPart) and is_hosted(part.state) and has_result(part)):
         return None
     blocks = [
         thaw(item.value) if isinstance(item, JsonContent) and is_object(item.value) else text_block(text_of([item]))

@@ -158,7 +158,7 @@ def _replaced(parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
 def _outlives_model(part: msg.Part) -> bool:
     """Return whether a part before the last `fallback` is sent back (anthropic 2.12, `beta_fallback_block_param`)."""
     if isinstance(part, msg.ToolPart):
-        return part.provider_executed and has_result(part)
+        return has_result(part)
     return not isinstance(part, msg.ReasoningPart) and _block_type(part) != "connector_text"
 
 

@@ -74,7 +74,7 @@ def _more_of_text(part: TextLike, kind: str) -> Item:
 def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
     kind = words.TOOLS.kind_of(call)
     item: Item = {"type": kind, **_call_id(call), **fields, **words.TOOLS[kind].write(call)}
-    if has_result(call) and call.provider_executed and call.error is not None and item.get("status") != "failed":
+    if has_result(call) and call.error is not None and item.get("status") != "failed":
         item.setdefault("error", call.error.message)
     return item
 
