@@ -270,7 +270,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             self._on_raw_delta(block, field, delta)
         elif role:
             self._add(block, string(delta, field) or "")
-            if len(delta) == 2 and field in delta:
+            if {*delta} == {"type", field}:
                 self.offer_fast_path(event, _PATHS[role][1], self.recorder.open_of(block), kind=kind)
             elif more := others(delta, {"type", field, "estimated_tokens"}):
                 self._on_raw_delta(block, "", {"type": kind, field: "", **more})  # clients need the text
