@@ -276,6 +276,17 @@ DOCUMENT = {
 }
 
 
+def test_the_source_of_a_search_result_of_the_app():
+    """
+    It is the address that the app gave with the result.
+    """
+    place = {"search_result_index": 0, "start_block_index": 0, "end_block_index": 1}
+    cited = {"type": "search_result_location", "source": "https://a/b", "title": "t", "cited_text": "so", **place}
+    [part] = message(answer(B(0, "text", text="", citations=[]), C(0, **cited), T(0, "so"), X(0))).parts
+
+    assert (Citation(url="https://a/b", title="t", cited_text="so"),) == part.citations
+
+
 def test_places_in_documents_are_no_places_in_the_text():
     """
     The places of a citation are those of its document, which are kept in the state alone.
@@ -988,13 +999,15 @@ def test_fields_beside_the_text_of_a_raw_block():
     """
     body = answer(
         *(B(0, "connector_text", connector_text=""), D(0, "connector_text_delta", connector_text="a", source="s")),
-        *(D(0, "connector_text_delta", connector_text="b", estimated_tokens=3), X(0)),
+        *(D(0, "connector_text_delta", connector_text="b", estimated_tokens=3), D(0, "note_delta", connector_text="n")),
+        X(0),
         *(B(1, "compaction", content=""), D(1, "compaction_delta", content="Sum", encrypted_content="EqQB"), X(1)),
     )
     connector, compaction = [thaw(part.state) for part in message(body).parts]
 
     assert {"type": "connector_text", "connector_text": "ab"} == connector["block"]
-    assert [{"type": "connector_text_delta", "source": "s"}] == connector["deltas"]
+    note = {"type": "note_delta", "connector_text": "n"}  # it may be about the text
+    assert [{"type": "connector_text_delta", "source": "s"}, note] == connector["deltas"]
     assert {"type": "compaction", "content": "Sum", "encrypted_content": "EqQB"} == compaction["block"]
     assert "deltas" not in compaction
 
@@ -1104,6 +1117,11 @@ CONNECTOR = {"type": "connector_text", "text": "So it went"}
 ODD = {
     "text of an unknown block without a stop": (
         stream(M(), B(0, "connector_text", text="So "), T(0, "it went"), K(), END),
+        [("opaque", {"block": CONNECTOR})],
+        [0],
+    ),
+    "text of an unknown block that began without any": (
+        answer(B(0, "connector_text"), T(0, "So "), T(0, "it went"), X(0)),
         [("opaque", {"block": CONNECTOR})],
         [0],
     ),
