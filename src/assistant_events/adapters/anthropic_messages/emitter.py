@@ -98,7 +98,7 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     if message.error is not None:
         return {"type": "error", **words.ERRORS.write_document(own_error(message, _DIALECT, words.ERRORS))}
     message = own_message(message, _DIALECT)
-    ending = {"stop_reason": _stop_reason(message), "stop_sequence": None, "usage": _usage(message), **_facts(message)}
+    ending = {"stop_reason": _stop_reason(message), "usage": _usage(message), **_facts(message)}
     return {**_head(message), "content": content_blocks(message, "i", blocks.write_block), **ending}
 
 
