@@ -1135,6 +1135,11 @@ ODD = {
         [("text", "a", {}), call(), ("text", "b", {})],
         [0, 1, 2],
     ),
+    "a thought at the index of a text without a start": (
+        answer(T(0, "a"), B(0, "thinking", thinking="b", signature="EqQB"), X(0)),
+        [("text", "a", {}), ("reasoning", "b", {"signature": "EqQB"})],
+        [0, 1],
+    ),
     "a text at the index of an open call": (
         answer(B(0, "tool_use", id="toolu_1", name="f", input={}), J(0, '{"a"'), T(0, "\n"), J(0, ":1}"), X(0)),
         [call(), ("text", "\n", {})],

@@ -2162,11 +2162,12 @@ def test_empty_objects_before_an_input():
 
 def test_sound_ends_with_the_answer():
     """
-    What came of it is a whole medium.
+    What came of it is a whole medium, in the format that was asked for: no chunk has it.
     """
-    [found] = message(stream(D(audio={"id": "x", "data": "AAAA"}), F(), DONE)).parts
+    body = stream(D(audio={"id": "x", "data": "AAAA"}), F(), DONE)
+    [found] = message(body, request={"model": MODEL, "audio": {"voice": "alloy", "format": "wav"}}).parts
 
-    assert (PartStatus.COMPLETED, b"\0\0\0") == (found.status, found.data)
+    assert ("audio/wav", PartStatus.COMPLETED, b"\0\0\0") == (found.media_type, found.status, found.data)
 
 
 def test_a_refusal_that_was_cut():
