@@ -317,7 +317,11 @@ SAMPLES = {
     ),
     "keepalive": stream({"type": "keepalive", "sequence_number": 59}, T("Hello"), F(), DONE),
     "error first": stream(E(type="server_error", code=None)),
-    "error after text": stream(T("He"), E("Token limit reached", code=400, metadata={"provider_name": "p"}), DONE),
+    "error after text": stream(
+        D(content="He", chunk={"provider": "p"}),
+        E("Token limit reached", code=400, metadata={"provider_name": "p"}),
+        DONE,
+    ),
     "error in a choice": stream(
         T("Hello"), D("error", {"error": {"code": 502, "message": "Upstream idle timeout"}}, content=""), DONE
     ),
