@@ -61,6 +61,7 @@ RETURNED = {
     "audio": ("openai", SAMPLES["audio"], {"content": "", "audio": {"id": "audio_00001"}}),
     "reasoning of DeepSeek": ("deepseek", SAMPLES["reasoning"], {"content": "Yes.", "reasoning_content": "Let me see"}),
     "reasoning of Groq": ("groq", answer(R("So", "reasoning"), T("Yes.")), {"content": "Yes.", "reasoning": "So"}),
+    "reasoning of vLLM": ("vllm", SAMPLES["reasoning"], {"content": "Yes.", "reasoning_content": "Let me see"}),
     "reasoning in two places": (
         "ollama",
         SAMPLES["reasoning again"],

@@ -139,6 +139,16 @@ def test_items_go_back_as_they_came(name):
     assert SENT[name] == sent(SAMPLES[name])[0]
 
 
+def test_a_shell_without_ids_of_items():
+    """
+    Call and result have the id of the call alone.
+    """
+    shell, output = [{key: each for key, each in item.items() if key != "id"} for item in (SHELL, SHELL_OUTPUT)]
+    items, drops = encoded(USER, own(stream(hosted(0, **shell), hosted(1, **output))))
+
+    assert ([ASKED, shell, output], []) == (items, drops)
+
+
 def test_results_that_a_request_must_have():
     """
     Code without outputs and an image without bytes are sent with the null that their types require.
