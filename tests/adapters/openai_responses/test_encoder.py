@@ -161,6 +161,15 @@ def test_results_that_a_request_must_have():
     assert [code, image] == sent(frames)[0]
 
 
+def test_a_call_without_a_name_is_reported():
+    """
+    It is kept raw and has no item: a request needs the name.
+    """
+    nameless = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "arguments": "{}", "status": "completed"}
+
+    assert ([message_item("So.")], [(0, DropReason.UNPLACED)]) == sent(stream(hosted(0, **nameless), text(1, "So.")))
+
+
 def test_overlapping_reasonings_are_whole_again():
     """
     The parts of an item are one item, at its place.
