@@ -982,6 +982,16 @@ def test_fields_of_deltas():
     )
 
 
+def test_a_citation_in_a_delta_of_an_unknown_type():
+    """
+    It may be anything, and is kept raw.
+    """
+    delta = {"type": "source_delta", "citation": CITED}
+    [part] = message(answer(B(0, "text", text="So"), D(0, **delta), X(0))).parts
+
+    assert ((), [delta]) == (part.citations, thaw(part.state["deltas"]))
+
+
 def test_the_estimate_of_tokens():
     """
     It is left out, without a note.

@@ -122,6 +122,16 @@ def test_blocks_go_back(name):
     assert SENT[name] == sent(name)
 
 
+def test_a_result_without_content():
+    """
+    It is sent as it came, and not with a null.
+    """
+    body = answer(*tool(0, **SERVER), B(1, "web_search_tool_result", tool_use_id="srvtoolu_1"), X(1), *text(2, "a"))
+    messages, _ = encoded(USER, message(body))
+
+    assert block("web_search_tool_result", tool_use_id="srvtoolu_1") == messages[1]["content"][1]
+
+
 def test_the_same_request_twice():
     """
     The same messages give the same bytes: the service compares what is before a signature.

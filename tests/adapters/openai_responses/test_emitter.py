@@ -327,6 +327,16 @@ def test_usage_of_others():
     assert written == DIALECT.emit_resource(fold(given).last)["usage"]
 
 
+def test_fields_that_every_response_has():
+    """
+    Official clients require them, whatever the request was, which is not known here (openai 3.54, `response`).
+    """
+    required = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}, "error": None}
+    document = DIALECT.emit_resource(message(SAMPLES["text"]))
+
+    assert required == {key: document[key] for key in required}
+
+
 def test_ids_of_answers_of_others():
     """
     Official clients refuse items without an id, and calls that end without a status.
