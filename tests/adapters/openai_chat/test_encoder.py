@@ -596,6 +596,28 @@ def test_reasoning_of_another_model(provider, body, expected):
     assert (0, "other-model") in drops
 
 
+UNBOUND = {
+    "a refusal": (SAMPLES["refusal"], {"content": "", "refusal": "I'm sorry."}),
+    "a custom tool": (
+        SAMPLES["custom tool"],
+        {
+            "content": None,
+            "tool_calls": [{"id": "call_00001", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), UNBOUND.values(), ids=UNBOUND)
+def test_what_any_model_of_a_server_takes(body, expected):
+    """
+    Fields and types belong to the server, not to the model.
+    """
+    messages, _ = encoded(USER, of(body, "openai"), model="other")
+
+    assert {"role": "assistant", **expected} == messages[1]
+
+
 @pytest.mark.parametrize(("provider", "filler"), [("deepseek", ""), ("moonshot", " "), ("xiaomi", " ")])
 def test_reasoning_on_every_message(provider, filler):
     """
