@@ -608,6 +608,11 @@ STATES = [noisy("Ywx,", 0), noisy("Yes, it", 0.5), noisy("Yes, it is.", 1, "stop
 TRANSLATED = [translated(text) for text in ("", "I", "I di", "I did.")]
 WHOLE_TEXTS = {
     "all of the text so far": ([*TRANSLATED, *[translated("I did.", "stop")] * 2], "I did.", ["I", " di", "d."]),
+    "many of them": (
+        [*[translated("abcdefghijklmnopqrst"[:size]) for size in range(1, 21)], F()],
+        "abcdefghijklmnopqrst",
+        list("abcdefghijklmnopqrst"),
+    ),
     "the same of another model of the family": (
         [translated("a", model="qwen-mt-turbo"), translated("ab", "stop", model="qwen-mt-turbo")],
         "ab",
@@ -1386,6 +1391,17 @@ def test_sources():
 
     assert (Citation(url="https://u.example", title="Title", start=0, end=5),) == text.citations
     assert "https://u.example" == text.state["annotations"][0]["url_citation"]["url"]
+
+
+def test_sources_behind_calls():
+    """
+    They are of a text that has none, and not pieces of the calls, which may lack their numbers.
+    """
+    sources = [{"type": "url_citation", "url_citation": {"url": f"https://{name}.example"}} for name in "uv"]
+    calls = [J("{}", at, f"call_{at}", name) for at, name in enumerate(("f", "g"))]
+    *_, text = message(answer(*calls, D(annotations=sources), finish_reason="tool_calls")).parts
+
+    assert ("", sources) == (text.text, thaw(text.state["annotations"]))
 
 
 def test_a_source_outside_of_the_text():

@@ -1232,6 +1232,15 @@ class TestCalls:
         assert [(JsonContent([{"text": "hit"}]),)] == [each.output for each in found.tool_calls]
         assert [{**item, "status": "incomplete"}] == encoded(found)[0]
 
+    def test_a_hosted_tool_that_was_cut_before_its_result(self):
+        """
+        It has failed, and no result of it is noted: there is none.
+        """
+        decoder = DIALECT.decoder("a1")
+        decoder.feed(stream(hosted(0, **{**MCP, "output": None, "status": "incomplete"})))
+
+        assert ([CallStatus.FAILED], []) == ([each.status for each in decoder.message.tool_calls], decoder.notes)
+
     def test_an_app_of_doubao(self):
         """
         Its item has the whole answer in its blocks (the client of Volcengine, eino-ext): it was shown nowhere.
