@@ -79,6 +79,8 @@ def assert_same(events, dialect=DIALECT, **options):
     assert () == drops
     assert fold(events) == fold(caused)
     assert Counter(durable(events)) == Counter(durable(caused))
+    texts = [event.delta for event in caused if event.type == "text.delta"]
+    assert max(map(len, texts), default=0) <= options.get("delta_chars", float("inf"))
 
 
 def assert_same_or_reported(events, dialect=DIALECT, **options):
