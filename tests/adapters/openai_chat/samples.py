@@ -323,7 +323,9 @@ SAMPLES = {
         DONE,
     ),
     "error in a choice": stream(
-        T("Hello"), D("error", {"error": {"code": 502, "message": "Upstream idle timeout"}}, content=""), DONE
+        D(content="Hello", annotated=True),
+        D("error", {"error": {"code": 502, "message": "Upstream idle timeout"}}, content=""),
+        DONE,
     ),
     "error as a reason": stream(T("He"), F("error"), DONE),
     "without a reason to finish": stream(T("Hello")),

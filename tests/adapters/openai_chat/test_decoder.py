@@ -903,6 +903,16 @@ def test_an_empty_error_alone(error):
     assert ErrorKind.PROVIDER == message(stream(T("a"), {"error": error}, DONE)).error.kind
 
 
+def test_a_chunk_without_choices():
+    """
+    What has the id of the answer is a chunk of it, whose facts are kept.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream({**HEAD, "service_tier": "flex", "error": {}}, T("Hi"), F(), DONE))
+
+    assert ("Hi", {"service_tier": "flex"}, []) == (decoder.message.text, decoder.message.details, decoder.notes)
+
+
 def test_a_reason_to_finish_before_an_error():
     """
     Both reasons of an answer that was cut by its length and then failed are kept.
