@@ -1130,6 +1130,17 @@ ODD = {
         [("opaque", {"block": CONNECTOR})],
         [0],
     ),
+    "a result of a call without a name": (
+        answer(B(0, "server_tool_use", id="srvtoolu_1"), J(0, "{}"), X(0), *result(1, content=SEARCH)),
+        [
+            ("opaque", {"type": "server_tool_use", "id": "srvtoolu_1", "arguments": "{}"}),
+            (
+                "opaque",
+                {"block": {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [*SEARCH]}},
+            ),
+        ],
+        [0, 1],
+    ),
     "text of an unknown block that began without any": (
         answer(B(0, "connector_text"), T(0, "So "), T(0, "it went"), X(0)),
         [("opaque", {"block": CONNECTOR})],

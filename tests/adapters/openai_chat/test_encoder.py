@@ -870,6 +870,15 @@ def test_long_ids(provider, is_own):
     assert ident == result["tool_call_id"]
 
 
+def test_a_name_of_the_greatest_length():
+    """
+    OpenAI takes 64 characters, of which a longer one keeps the first.
+    """
+    [asked, *_], _ = sent(answer(J("{}", 0, "call_1", "f" * 64), J("{}", 1, "call_2", "g" * 65)))
+
+    assert ["f" * 64, "g" * 64] == [each["function"]["name"] for each in asked["tool_calls"]]
+
+
 @pytest.mark.parametrize(
     ("provider", "expected"),
     [("openai", "functions_f"), ("azure", "functions_f"), ("mistral", "functions_f"), ("vllm", "functions.f")],

@@ -1085,6 +1085,16 @@ def test_ids_that_calls_need(name, prefix):
     assert 1 == [each.get("id") for each in items].count(items[1]["id"])
 
 
+def test_an_id_that_is_too_long_for_an_item():
+    """
+    Items have ids of 64 characters at most; that of the call stays whole.
+    """
+    answer = own(stream(hosted(0, **{**LOCAL_SHELL, "call_id": "c" * 62})))
+    [_, item, _], _ = encoded(USER, answer, model="gpt-7")
+
+    assert ("lsh_" + "c" * 60, "c" * 62) == (item["id"], item["call_id"])
+
+
 def test_histories_of_other_providers():
     """
     Texts and calls are sent, with ids that are unique in the conversation.
