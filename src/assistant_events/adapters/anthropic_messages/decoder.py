@@ -171,8 +171,6 @@ class AnthropicMessagesDecoder(DecoderBase):
         latest = self._latest
         if latest is None or latest.ended or role not in ("", latest.role):
             return None
-        if index is not None and block is None:
-            self._blocks[index] = latest
         return latest
 
     def _open(self, index: int | None, kind: str, call_id: str | None = None, *, implied: bool = False) -> _Block:
