@@ -286,7 +286,7 @@ class OpenAIChatDecoder(DecoderBase):
     def _on_image(self, item: Fields) -> None:
         """Read an image: a data URL, as OpenRouter sends it, or another address."""
         if image := image_in(item):
-            self.recorder.end_media({}, image.data, image.uri, media_type=image.media_type, key=object())
+            self.recorder.end_media({}, image.data, image.uri, media_type=image.media_type)
 
     def _on_call(self, item: Fields) -> None:
         """Read a piece of a call; more of them, which most servers send without its id, may take the fast path."""
