@@ -982,6 +982,27 @@ def test_fields_of_deltas():
     )
 
 
+def test_an_error_of_which_the_type_alone_is_known():
+    """
+    The name of its frame shows that it is one, behind gateways.
+    """
+    failed = message(stream(M(), *text(0, "a")) + b'event: error\ndata: {"type":"overloaded_error"}\n\n')
+
+    assert ErrorKind.OVERLOADED is failed.error.kind
+
+
+@pytest.mark.parametrize("event", [{"type": "tool_check", "error": "none so far"}, {"note": "x"}])
+def test_an_event_that_is_no_error(event):
+    """
+    An error has that type, or none at all: others may be about anything.
+    """
+    decoder = DIALECT.decoder("a1")
+    data = b"data: %b\n\n" % json.dumps(event).encode()
+    decoder.feed(stream(M(), *text(0, "a")) + data + stream(K(), END))
+
+    assert (None, ["unknown-event"]) == (decoder.error, [note.code for note in decoder.notes])
+
+
 def test_a_citation_in_a_delta_of_an_unknown_type():
     """
     It may be anything, and is kept raw.

@@ -870,11 +870,12 @@ def test_long_ids(provider, is_own):
     assert ident == result["tool_call_id"]
 
 
-def test_a_name_of_the_greatest_length():
+@pytest.mark.parametrize("provider", ["openai", "mistral"])
+def test_a_name_of_the_greatest_length(provider):
     """
-    OpenAI takes 64 characters, of which a longer one keeps the first.
+    OpenAI and Mistral take 64 characters, of which a longer one keeps the first.
     """
-    [asked, *_], _ = sent(answer(J("{}", 0, "call_1", "f" * 64), J("{}", 1, "call_2", "g" * 65)))
+    [asked, *_], _ = sent(answer(J("{}", 0, "call_1", "f" * 64), J("{}", 1, "call_2", "g" * 65)), provider)
 
     assert ["f" * 64, "g" * 64] == [each["function"]["name"] for each in asked["tool_calls"]]
 
