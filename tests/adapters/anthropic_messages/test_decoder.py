@@ -10,7 +10,7 @@ import pytest
 from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage, fold
 from assistant_events.adapters import JsonLines
 from assistant_events.adapters.anthropic_messages import vocabulary as words
-from assistant_events.messages import CallStatus, MessageStatus
+from assistant_events.messages import CallStatus, MessageStatus, PartStatus
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
 from .notation import (
@@ -316,8 +316,10 @@ def test_a_tool_of_the_provider_that_failed(content, fields, text):
     """
     body = answer(*tool(0, **SERVER), *result(1, content=content, **fields))
     [search] = message(body).tool_calls
+    code = None if isinstance(content, str) else content.get("error_code")
 
     assert (CallStatus.FAILED, ErrorKind.TOOL, text) == (search.status, search.error.kind, search.error.message)
+    assert code == search.error.code
     assert (TextContent(content) if isinstance(content, str) else JsonContent(content),) == search.output
 
 
@@ -980,6 +982,15 @@ def test_fields_of_deltas():
         call.arguments,
         thaw(call.state["deltas"]),
     )
+
+
+def test_content_at_the_start_of_an_answer_that_fails():
+    """
+    It came whole.
+    """
+    [part] = message(stream(M(content=[{"type": "text", "text": "Hello"}]), E())).parts
+
+    assert ("Hello", PartStatus.COMPLETED) == (part.text, part.status)
 
 
 def test_an_error_of_which_the_type_alone_is_known():

@@ -14,7 +14,7 @@ from assistant_events.testing import origin
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
-from .notation import DIALECT, END, B, C, K, M, S, T, X, answer, events, message, stream
+from .notation import DIALECT, END, B, C, E, K, M, S, T, X, answer, events, message, stream, text
 from .samples import CITED, SAMPLES
 
 emitted = partial(emitted_by, DIALECT)
@@ -67,6 +67,16 @@ def test_frames():
         K(usage={"input_tokens": 3, "output_tokens": 5}),
         END,
     )
+
+    assert frames_of(body) == frames_of(emitted(events(body))[1])
+
+
+@pytest.mark.parametrize("end", [[], [E()]], ids=["cut", "error"])
+def test_an_answer_without_an_end(end):
+    """
+    It gets none: a `message_delta` would have a reason to stop.
+    """
+    body = stream(M(usage={"input_tokens": 0, "output_tokens": 0}), *text(0, "so"), *end)
 
     assert frames_of(body) == frames_of(emitted(events(body))[1])
 

@@ -1244,6 +1244,19 @@ def test_files_that_openai_stores(provider, media_type, expected):
     assert (expected is None) == bool(request.drops)
 
 
+def test_a_file_at_an_address():
+    """
+    The wire has no field for it.
+    """
+    asked = UserMessage(
+        id="u1", content=["Hi", MediaContent(media_type="application/pdf", uri="https://u.example/a.pdf")]
+    )
+    request = DIALECT.encoder([asked], {"model": MODEL})
+
+    assert [{"role": "user", "content": "Hi"}] == request.body["messages"]
+    assert ["unsupported"] == [drop.reason for drop in request.drops]
+
+
 @pytest.mark.parametrize("provider", ["llama.cpp", "ollama", "vllm", "azure", "deepseek"])
 def test_a_file_that_the_server_refuses(provider):
     """
