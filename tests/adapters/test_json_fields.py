@@ -111,7 +111,7 @@ def test_arrays_that_go_on():
 
 def test_arrays_that_repeat():
     """
-    With repeats an array that begins with the one that is there has its items again; any other goes on.
+    With repeats an array that begins with the one that is there has its items again; any other is appended.
     """
     facts = {"known": {"a": [1]}}
     extend_arrays(facts, "known", {"a": [1, 2]}, repeats=True)

@@ -24,8 +24,8 @@ class Clock:
         scale: Real seconds for each second of the client. A client of a mock provider that plays ten minutes in one
             second needs the scale of the mock.
 
-        now: Returns the time of day, with a time zone; the system's by default. Called only when a server does not send
-            its time.
+        now: Returns the time of day, with a time zone; the system's by default. Called only where no answer of
+            a server with its time has come.
     """
 
     scale: float = 1.0

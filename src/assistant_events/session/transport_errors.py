@@ -1,7 +1,7 @@
 """
 Exceptions of HTTP libraries as errors of the message.
 
-The libraries are recognized by the names of their exceptions and by their status attributes; none is imported. Error
+The libraries are recognised by the names of their exceptions and by their status attributes; none is imported. Error
 messages contain no credentials of the request, see `assistant_events.values.credentials`.
 """
 

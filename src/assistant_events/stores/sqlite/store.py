@@ -1,4 +1,4 @@
-"""A store in one SQLite file: WAL, one row for each batch, one transaction for each method."""
+"""A store in one SQLite file: WAL, one row for each batch or chunk of a long one, one transaction for each method."""
 
 from __future__ import annotations
 
