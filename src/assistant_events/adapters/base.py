@@ -18,7 +18,7 @@ from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
 from assistant_events.adapters.items import last_number
-from assistant_events.adapters.json_fields import Fields, dumped, learn, mapping, plain_json, said
+from assistant_events.adapters.json_fields import Fields, dumped, learn, mapping, others, plain_json
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
@@ -450,7 +450,7 @@ class DecoderBase(FrameReader):
         """
         if self.usage_table is None:
             raise TypeError(f"{type(self).__name__}.usage_table: expected a UsageTable to read usage with, got None")
-        if fields and (known := said(fields)):
+        if fields and (known := others(fields)):
             self._usage = {**known, "partial": True} if partial else known
 
     def learn_details(self, fields: Fields, own: Collection[str], *, level: str = "") -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 import attrs
 
 from assistant_events.adapters.error_phrases import CODES, PHRASES
-from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, string
 from assistant_events.adapters.refused_state import REFUSALS
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
@@ -150,7 +150,7 @@ class ErrorTable:
         """
         while inner := _inner(error):
             is_vaguer = self._is_known(error, status) and not self._is_known(inner, status)
-            error = {**inner, **said(error), "message": inner["message"]} if is_vaguer else {**error, **inner}
+            error = {**inner, **others(error), "message": inner["message"]} if is_vaguer else {**error, **inner}
         words = [word for key in self.fields if (word := string(error, key)) and word not in _NOTHING]
         number = self._number(error)
         status = _status_in(error) if status is None else status
@@ -186,7 +186,7 @@ class ErrorTable:
             status=status if status is not None and 100 <= status < 600 else None,
             retryable=True if may_pass else None,
             retry_after_s=after,
-            details={key: value for key, value in said(error).items() if not self._is_read(key, value, code)},
+            details={key: value for key, value in others(error).items() if not self._is_read(key, value, code)},
         )
 
     def read_http(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
@@ -325,7 +325,7 @@ def _inner(error: Fields) -> Fields:
         except JsonError:
             return {}
     found = error_of_document(inner)
-    return said(found) if string(found, "message") else {}
+    return others(found) if string(found, "message") else {}
 
 
 def _stated_s(metadata: Fields) -> float | None:

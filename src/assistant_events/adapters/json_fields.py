@@ -99,13 +99,6 @@ def is_array(value: object) -> TypeIs[list[Any] | tuple[Any, ...]]:
     return isinstance(value, (list, tuple))
 
 
-def said(fields: Fields) -> Fields:
-    """Return the fields that have a value: a null means the same as a missing field (google-genai 1.75 dumps nulls)."""
-    if None not in fields.values():
-        return fields
-    return {key: value for key, value in fields.items() if value is not None}
-
-
 def without(fields: Fields, own: Collection[str]) -> dict[str, Any]:
     """Return the fields that are not in *own*, nulls too."""
     return {key: value for key, value in fields.items() if key not in own}
@@ -123,7 +116,11 @@ def _has(value: object, key: str) -> bool:
 
 
 def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
-    """Return the fields that have a value, but for those that are in one of *own*."""
+    """
+    Return the fields that have a value, but for those that are in one of *own*.
+
+    A null means the same as a missing field: google-genai 1.75 dumps nulls.
+    """
     hidden = own[0] if len(own) == 1 else _NO_KEYS.union(*own)
     # Most objects have no others, and a set compares their keys without a loop in Python.
     if isinstance(hidden, frozenset) and hidden.issuperset(fields):

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, count, mapping, said
+from assistant_events.adapters.json_fields import Fields, count, mapping, others
 from assistant_events.values import Usage, thaw
 from assistant_events.values.construct import constructor
 from assistant_events.values.json_values import LazyObject, wrap
@@ -98,7 +98,7 @@ class UsageTable:
             # Left out by Vercel's gateway, whose costs have both. Some percent more reasoning than output comes of two
             # tokenizers (OpenRouter).
             counts["output_tokens"] = output + reasoning
-        return _usage(**counts, details=wrap(LazyObject, {**said(fields)}))
+        return _usage(**counts, details=wrap(LazyObject, others(fields)))
 
     def write(self, usage: Usage) -> dict[str, Any]:
         """

@@ -21,7 +21,7 @@ from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.call_results import given_input, read_output
 from assistant_events.adapters.errors import SPLICED, error_of_document, is_cut
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import Fields, filled, flag, integer, mapping, mappings, others, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.values import ErrorInfo, FinishReason, Usage
 
@@ -72,7 +72,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             case "message_delta":
                 self._learn(mapping(event, "delta"), _DELTA)
                 self._learn(event, _DELTA)
-                counts = said(mapping(event, "usage"))
+                counts = others(mapping(event, "usage"))
                 inputs = {key: counts[key] for key in counts if key.endswith("input_tokens")}  # zeros alone: unknown
                 self._counts |= others(counts, () if any(inputs.values()) else inputs.keys() & self._counts.keys())
             case "message_stop":
@@ -132,7 +132,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         for index, block in enumerate([{"type": "text", "text": whole}] if whole else mappings(message, "content")):
             self._on_start(index, block)
             self._on_stop(self._blocks.get(index))
-        self._counts |= said(mapping(message, "usage"))
+        self._counts |= others(mapping(message, "usage"))
 
     def _learn(self, fields: Fields, own: frozenset[str]) -> None:
         """Remember facts about the message; others than *own* are details."""
@@ -292,7 +292,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             delta = others(delta, {field, "estimated_tokens"})
         if block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
             self.recorder.keep(block, {"block": others(delta, {"type"})})  # null replaces nothing
-        elif said(delta) != {"type": kind}:
+        elif others(delta) != {"type": kind}:
             self.note("unknown-delta", "a delta of an unknown type was kept raw")
             if block.role == "result":  # it was recorded whole, at its start
                 self.recorder.begin(block, "opaque")

@@ -21,7 +21,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.claude import in_converse
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
-from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, pruned, said, string, without
+from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, others, pruned, string, without
 from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.values import Content, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
@@ -72,7 +72,7 @@ def block_events(index: int, block: Fields, arguments: str | None = None) -> Ite
 
 def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
     """Return the start of a block, empty for texts and reasoning, and its deltas; unknown fields are the last one."""
-    known = said(block)
+    known = others(block)
     kind = next((key for key in words.BLOCKS if key in known), "")
     start: Item = {}
     deltas: list[Item] = []
@@ -84,7 +84,7 @@ def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
             deltas += [{"citation": each} for each in array(cited, "citations")]
         case "reasoningContent", dict() as reasoning:
             thought = mapping(reasoning, "reasoningText") or reasoning
-            deltas = [{kind: {key: value}} for key, value in said(thought).items()]
+            deltas = [{kind: {key: value}} for key, value in others(thought).items()]
         case "toolUse", dict() as call if arguments is None:
             start = {kind: call}
         case "toolUse", dict() as call:
@@ -93,7 +93,7 @@ def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
             start, deltas = {kind: without(result, {"content"})}, [{kind: list(array(result, "content"))}]
         case "image", dict() as image:
             start = {kind: without(image, ("source", "error"))}
-            deltas = [{kind: {key: value for key, value in said(image).items() if key in ("source", "error")}}]
+            deltas = [{kind: {key: value for key, value in others(image).items() if key in ("source", "error")}}]
         case _:
             return dict(known), []
     rest = without(known, {kind})

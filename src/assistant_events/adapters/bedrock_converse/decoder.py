@@ -32,7 +32,7 @@ from assistant_events.adapters.json_fields import (
     integer,
     mapping,
     mappings,
-    said,
+    others,
     string,
     without,
 )
@@ -138,7 +138,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def _learn(self, fields: Fields, own: str) -> None:
         """Remember facts about the message, all but the field *own*."""
-        self.step_details |= without(said(fields), (own, "p"))
+        self.step_details |= others(fields, (own, "p"))
 
     def _finish(self) -> None:
         """End the step; a malformed output fails it."""
@@ -173,7 +173,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def _on_start(self, index: int | None, start: Fields) -> None:
         key = next((key for key in _ROLES if mapping(start, key)), "")
-        role, fields = _ROLES.get(key, "opaque"), said(mapping(start, key) or start)
+        role, fields = _ROLES.get(key, "opaque"), others(mapping(start, key) or start)
         known = self._blocks.get(index)
         if role == "opaque" and fields.keys() <= {"text", "reasoningContent"}:
             self._on_start_of_text(index, known, fields)
@@ -200,14 +200,14 @@ class BedrockConverseDecoder(DecoderBase):
         if known is not None and known.ended:
             del self._blocks[index]
         reasoning = mapping(start, "reasoningContent")
-        content = {**start, "reasoningContent": mapping(reasoning, "reasoningText") or said(reasoning)}
+        content = {**start, "reasoningContent": mapping(reasoning, "reasoningText") or others(reasoning)}
         for key, value in content.items():
             if value:
                 self._on_delta(None, index, {key: value})
 
     def _on_delta(self, event: Fields | None, index: int | None, delta: Fields) -> None:
         if len(delta) > 1:
-            for key, value in said(delta).items():
+            for key, value in others(delta).items():
                 self._on_delta(None, index, {key: value})
             return
         match delta:
@@ -226,13 +226,13 @@ class BedrockConverseDecoder(DecoderBase):
             case {"citation": dict() as citation}:
                 block = self._begun(self._block(index, "text"))
                 self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
-            case {"image": dict() as image} if [*said(image)] == ["source"] and (
+            case {"image": dict() as image} if [*others(image)] == ["source"] and (
                 data := base64_bytes(string(mapping(image, "source"), "bytes"))
             ):
                 block = self._block(index, "media")
                 self.recorder.media(data, f"image/{string(block.fields, 'format') or '*'}", key=block)
-            case {"image": dict() as image} if said(image):  # one in S3, or what has gone wrong
-                self._open(index, "opaque", {"image": {**self._block(index, "media").fields, **said(image)}})
+            case {"image": dict() as image} if others(image):  # one in S3, or what has gone wrong
+                self._open(index, "opaque", {"image": {**self._block(index, "media").fields, **others(image)}})
             case _:
                 self._keep_delta(index, delta)
 

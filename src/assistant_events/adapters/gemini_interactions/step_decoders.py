@@ -14,7 +14,7 @@ from assistant_events.adapters.call_results import read_output
 from assistant_events.adapters.fast_path import Continued
 from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
-from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, others, said, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, others, string
 from assistant_events.recorder import Recorder
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
@@ -137,7 +137,7 @@ class OutputStep(StepDecoder):
         if len(fields) == 1:
             return  # nothing but its type
         if string(fields, "type") != self.type:
-            blocks = [fields] if said(fields).keys() - {"type"} else []  # 1.x: the block is the step
+            blocks = [fields] if others(fields).keys() - {"type"} else []  # 1.x: the block is the step
         else:
             self.keep_extra(fields)
             blocks = vocabulary.content_of(fields)
@@ -204,9 +204,9 @@ class OutputStep(StepDecoder):
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
         if kind == "text":
-            self._add_text(said(block), streamed=streamed)
+            self._add_text(others(block), streamed=streamed)
         elif kind in vocabulary.MEDIA:
-            block = said(block)
+            block = others(block)
             data = base64_bytes(string(block, "data"))
             if kind == "audio" and streamed and data:
                 self._add_audio(data, block)

@@ -15,7 +15,7 @@ import attrs
 
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string, without
+from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, others, string
 from assistant_events.adapters.tables import by_word, word_of
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
@@ -203,7 +203,7 @@ def interaction_of(event: Fields) -> Fields:
     LiteLLM (2026-09) has its fields in the event.
     """
     interaction = mapping(event, "interaction") or event
-    return interaction if interaction.get("error") else {**interaction, **said({"error": event.get("error")})}
+    return interaction if interaction.get("error") else {**interaction, **others({"error": event.get("error")})}
 
 
 def is_filtered(interaction: Fields) -> bool:
@@ -227,13 +227,13 @@ def resource_steps(resource: Fields) -> list[Fields]:
 def content_of(fields: Fields) -> list[Fields]:
     """Return the content blocks of a `model_output` step; a bare string is one text."""
     blocks = _items(fields.get("content"))
-    text = said({key: fields.get(key) for key in ("text", "annotations")})
+    text = others({key: fields.get(key) for key in ("text", "annotations")})
     return blocks if blocks or not text else [{"type": "text", **text}]
 
 
 def annotations_of(fields: Fields) -> list[Fields]:
     """Return the annotations of a text, or of a delta that brings them."""
-    return [said(annotation) for annotation in mappings(fields, "annotations")]
+    return [others(annotation) for annotation in mappings(fields, "annotations")]
 
 
 def summary_of(fields: Fields) -> list[Fields]:
@@ -241,7 +241,7 @@ def summary_of(fields: Fields) -> list[Fields]:
     items: list[Fields] = []
     for key in SUMMARIES:
         if key in fields:
-            found = [said(item) for item in _items(fields[key])]
+            found = [others(item) for item in _items(fields[key])]
             if found != items:
                 items += found
     return items
@@ -249,7 +249,7 @@ def summary_of(fields: Fields) -> list[Fields]:
 
 def media_extra(block: Fields, data: bytes | None) -> dict[str, object]:
     """Return the fields of a media block that its part has no place for."""
-    more: dict[str, object] = without(block, _MEDIA_FIELDS)
+    more: dict[str, object] = others(block, _MEDIA_FIELDS)
     if data is not None and "uri" in block:
         more["uri"] = block["uri"]
     return more

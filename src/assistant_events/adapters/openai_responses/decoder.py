@@ -12,7 +12,7 @@ from typing import Any
 from assistant_events.adapters.call_results import read_output, tool_error
 from assistant_events.adapters.errors import SPLICED, error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, array, count, flag, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import Fields, array, count, flag, mapping, mappings, others, string
 from assistant_events.adapters.media_urls import image_type
 from assistant_events.adapters.open_items import OpenItem, OpenItems
 from assistant_events.adapters.openai_errors import ERRORS
@@ -141,7 +141,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         self.finish_step(self.finish_reason_of(given, refused=refused), raw)
 
     def _on_error(self, event: Fields) -> None:
-        fields = said(error_of(event) or {key: event.get(key) for key in ("code", "message", "param")})
+        fields = others(error_of(event) or {key: event.get(key) for key in ("code", "message", "param")})
         if fields:
             self.fail_step(ERRORS.read(fields))
         else:
