@@ -190,7 +190,9 @@ def _with_thoughts(decoder: DecoderBase, delta: Fields, blocks: Sequence[Fields]
 
     Their texts are those of its content, if it has one.
     """
-    thoughts, rest, cited = [], [], array(delta, "annotations")
+    thoughts: list[Fields] = []
+    rest: list[Fields] = []
+    cited = array(delta, "annotations")
     for block in blocks:
         facts = filled(block, ("index", "delta", "type", "text", "citation", "citations"))
         kind = string(block, "type") or next((_THOUGHTS[key] for key in _THOUGHTS if key in facts), "")
