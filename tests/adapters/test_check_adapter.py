@@ -18,6 +18,8 @@ from assistant_events.history import Policy
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.testing.mutations import HOSTILE_JSON, MUTATIONS, mutated
 from tests.adapters.anthropic_messages import notation as claude
+from tests.adapters.gemini_generate_content import notation as gemini
+from tests.adapters.openai_responses import notation as responses
 
 
 class Sound(DecoderBase):
@@ -800,24 +802,48 @@ THOUGHT = (
 BROKEN = claude.tool(0, "srvtoolu_01Ab", "web_search", '{"query":"a\n', type="server_tool_use")
 CALLER = {"type": "code_execution_20260120", "tool_id": "srvtoolu_01Ab"}
 FETCH = {"id": "srvtoolu_02Cd", "name": "web_fetch", "input": {"url": "https://a.b"}, "caller": CALLER}
+LAST = {"promptTokenCount": 87, "totalTokenCount": 165, "thoughtsTokenCount": 78}
+"""Counts of an answer without a candidate: Gemini leaves out zeros."""
+
 RIGHT = {
-    "a call with a word of the thought for its name": claude.answer(
-        *THOUGHT, *claude.tool(1, "toolu_017cWttjFBXZWw8L", "weather"), stop_reason="tool_use"
+    "a call with a word of the thought for its name": (
+        claude,
+        claude.answer(*THOUGHT, *claude.tool(1, "toolu_017cWttjFBXZWw8L", "weather"), stop_reason="tool_use"),
     ),
-    "input of a tool of the service that is not valid": claude.answer(*BROKEN, *claude.text(1, "Sorry.")),
-    "a call by code of a tool whose type the request has": claude.answer(
-        *claude.tool(0, "srvtoolu_01Ab", "code_execution", type="server_tool_use"),
-        *(claude.B(1, "server_tool_use", **FETCH), claude.X(1)),
-        *claude.result(2, "srvtoolu_02Cd", {"type": "web_fetch_result"}, "web_fetch_tool_result"),
-        *claude.result(3, "srvtoolu_01Ab", {"type": "code_execution_result"}, "code_execution_tool_result"),
+    "a call with the text for its name": (
+        responses,
+        responses.stream(*responses.text(0, "weather"), *responses.call(1, '{"city":"Oslo"}', id="fc_01Ab")),
+    ),
+    "input of a tool of the service that is not valid": (
+        claude,
+        claude.answer(*BROKEN, *claude.text(1, "Sorry.")),
+    ),
+    "input of the last call that is not valid": (
+        claude,
+        claude.answer(*claude.tool(0, "toolu_01Ab", "weather", '{"city":"Os'), stop_reason="end_turn"),
+    ),
+    "a side without a count of its own": (
+        gemini,
+        gemini.stream(gemini.C(gemini.T("Hello there", "c2lnbmVk"), finish="STOP", usage=LAST)),
+    ),
+    "a call by code of a tool whose type the request has": (
+        claude,
+        claude.answer(
+            *claude.tool(0, "srvtoolu_01Ab", "code_execution", type="server_tool_use"),
+            *(claude.B(1, "server_tool_use", **FETCH), claude.X(1)),
+            *claude.result(2, "srvtoolu_02Cd", {"type": "web_fetch_result"}, "web_fetch_tool_result"),
+            *claude.result(3, "srvtoolu_01Ab", {"type": "code_execution_result"}, "code_execution_tool_result"),
+        ),
+        {"type": "code_execution_20260120", "name": "code_execution"},
     ),
 }
 
 
-@pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT)
-def test_an_answer_that_is_read_and_written_right(body):
+@pytest.mark.parametrize("row", RIGHT.values(), ids=RIGHT)
+def test_an_answer_that_is_read_and_written_right(row):
     """
-    Recordings of Claude have such answers, and nothing is wrong with them.
+    Recordings and mocks have such answers, and nothing is wrong with them.
     """
-    request = {"model": claude.MODEL, "tools": [{"type": "code_execution_20260120", "name": "code_execution"}]}
-    check_adapter(claude.DIALECT, {"answer": body}, request=request, mutations=0, every_position=0)
+    wire, body, *tools = row
+    request = {"tools": tools} if tools else None
+    check_adapter(wire.DIALECT, {"answer": body}, request=request, mutations=0, every_position=0)

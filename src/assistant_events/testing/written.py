@@ -150,6 +150,9 @@ def _is_one_answer(sample: Sample) -> bool:
 
 
 def _check_same(expected: msg.AssistantMessage, found: msg.AssistantMessage, where: str) -> None:
+    broken, others = [[call.input is None for call in each.tool_calls] for each in (expected, found)]
+    if broken != others:  # a call that the document shows with an input waits for the app
+        expected = attrs.evolve(expected, finish_reason=found.finish_reason)
     _check_alike(_outline(expected), _outline(found), where)
 
 
