@@ -547,6 +547,7 @@ _FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     exactness.check_names,
     exactness.check_outputs,
     exactness.check_halves,
+    exactness.check_types,
     exactness.check_sent_texts,
     exactness.check_items,
     exactness.check_objects,

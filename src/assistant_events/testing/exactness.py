@@ -53,6 +53,12 @@ _NAME: Final = "functions.Zz_Check-1"
 _IDENT: Final = "functions.Zz_Check:1"
 """A name and an id of a call with all that may be taken away of one."""
 
+_TYPES: Final = ("type", "event_type")
+"""Names of the type of a frame, on most wires."""
+
+_UNKNOWN: Final = "x-check"
+"""A type that no wire has."""
+
 _HALVES: Final = (rb"\ud83d", rb"\ude00")
 """A pair of surrogates, as JSON escapes them."""
 
@@ -144,6 +150,24 @@ def _texts_with(sample: Sample, first: bytes, second: bytes) -> dict[Place, str]
     """Return the texts with two escapes in place of two words."""
     body = sample.body.replace(_PLAIN.encode(), first, 1).replace(_PLAIN.encode(), second, 1)
     return _texts(Sample(sample.dialect, sample.name, body, request=sample.request))
+
+
+def check_types(sample: Sample) -> None:
+    """Send a frame with a text again under a type of tomorrow, where the types of frames differ: nothing is added."""
+    frames, documents = sample.payloads, [frame.document or {} for frame in sample.frames]
+    for at, _, _ in _streamed_texts(sample) if sample.can_be_rewritten else ():
+        name, document = sample.frames[at].name, documents[at]
+        for key in _TYPES:
+            given, known = document.get(key), {json.dumps(each.get(key)) for each in documents if key in each}
+            if len(known) < 2 or not isinstance(given, str) or name not in (None, given):
+                continue
+            strange = (name and _UNKNOWN, {**document, key: _UNKNOWN})
+            found = _texts(sample.rewritten([*frames[: at + 1], strange, *frames[at + 1 :]]))
+            require(
+                found == _texts(sample),
+                f"{sample.name}: with the frame at byte {sample.frames[at].start} again, whose {key} is {_UNKNOWN!r}, "
+                f"the texts are {[*found.values()]!r:.200}; a frame of an unknown type is not a text",
+            )
 
 
 def check_sent_texts(sample: Sample) -> None:
