@@ -18,6 +18,7 @@ from assistant_events.history import Policy
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.testing.mutations import HOSTILE_JSON, MUTATIONS, mutated
 from tests.adapters.anthropic_messages import notation as claude
+from tests.adapters.bedrock_converse import notation as bedrock
 from tests.adapters.gemini_generate_content import notation as gemini
 from tests.adapters.openai_responses import notation as responses
 
@@ -821,6 +822,14 @@ RIGHT = {
     "input of the last call that is not valid": (
         claude,
         claude.answer(*claude.tool(0, "toolu_01Ab", "weather", '{"city":"Os'), stop_reason="end_turn"),
+    ),
+    "an input that is an object in a request without tools, where calls are words": (
+        bedrock,
+        bedrock.answer(
+            bedrock.B(0, toolUse={"toolUseId": "tooluse_01", "name": "weather", "input": {"city": "Oslo"}}),
+            bedrock.X(0),
+            reason="tool_use",
+        ),
     ),
     "a side without a count of its own": (
         gemini,

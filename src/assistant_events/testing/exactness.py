@@ -247,8 +247,9 @@ def check_objects(sample: Sample) -> None:
             check_resource(changed)
             for place, document in documents_of(changed):
                 found_objects = [fields for _, fields in objects(document)]
+                texts = [text[text.find("{") : text.rfind("}") + 1] for text in strings(document)]  # in words, too
                 require(
-                    _OBJECT in found_objects or any(_reads_as(text, _OBJECT) for text in strings(document)),
+                    _OBJECT in found_objects or any(_reads_as(text, _OBJECT) for text in texts),
                     f"{where} is not in {place}",
                 )
                 _check_keys(document, _OBJECT, f"{where} is in {place}")
