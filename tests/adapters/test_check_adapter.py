@@ -806,6 +806,8 @@ FETCH = {"id": "srvtoolu_02Cd", "name": "web_fetch", "input": {"url": "https://a
 LAST = {"promptTokenCount": 87, "totalTokenCount": 165, "thoughtsTokenCount": 78}
 """Counts of an answer without a candidate: Gemini leaves out zeros."""
 
+CACHED = {"input_tokens": 0, "cache_read_input_tokens": 4096, "output_tokens": 7}
+
 RIGHT = {
     "a call with a word of the thought for its name": (
         claude,
@@ -830,6 +832,10 @@ RIGHT = {
             bedrock.X(0),
             reason="tool_use",
         ),
+    ),
+    "a prompt that was in the cache as a whole": (
+        claude,
+        claude.stream(claude.M(usage=CACHED), *claude.text(0, "Hello there"), claude.K(usage=CACHED), claude.END),
     ),
     "a side without a count of its own": (
         gemini,

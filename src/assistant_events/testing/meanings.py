@@ -72,6 +72,9 @@ _COUNTS: Final = {
 }
 """By count, words in the names of its fields on most wires: the first that fits a name decides. One has no count."""
 
+_PARTS: Final = {"input_tokens": ("", "cache_read_tokens"), "output_tokens": ("reasoning_tokens",)}
+"""By side, what may be all of it: its own field is 0 then, on a wire that counts these apart."""
+
 _TOTAL: Final = re.compile("total_?tokens?(?:_?count)?", re.IGNORECASE)
 """Names of the sum of both sides on most wires."""
 
@@ -177,7 +180,9 @@ def _check_usage(sample: Sample, usage: Usage) -> None:
         "cache or written to one; a side counts all of its tokens",
     )
     _check_total(sample, usage)
-    found = [(path[-1], leaf) for path, leaf in leaves(usage.details) if type(leaf) is int and leaf]
+    counts = [(path[-1], leaf) for path, leaf in leaves(usage.details) if type(leaf) is int]
+    found = [(key, leaf) for key, leaf in counts if leaf]
+    zeros = {_count_of(key) for key, leaf in counts if not leaf}
     for name in filter(None, _COUNTS):
         count: int | None = getattr(usage, name)
         own = [key for key, _ in found if _count_of(key) == name]
@@ -189,7 +194,9 @@ def _check_usage(sample: Sample, usage: Usage) -> None:
         others = [leaf for _, leaf in found if leaf != count]  # a side may be the sum of them
         is_part = name in ("cache_read_tokens", "reasoning_tokens") or not is_sum(count or 0, others)
         require(
-            not (is_part and holders) or not {name, None}.isdisjoint(holders),
+            not (is_part and holders)
+            or not {name, None}.isdisjoint(holders)
+            or (name in zeros and not holders.keys().isdisjoint(_PARTS.get(name, ()))),
             f"{sample.name}: usage.{name} is {count}, which is only in fields of other counts: "
             f"{sorted(holders.values())}",
         )
