@@ -837,6 +837,10 @@ RIGHT = {
         claude,
         claude.stream(claude.M(usage=CACHED), *claude.text(0, "Hello there"), claude.K(usage=CACHED), claude.END),
     ),
+    "a call with a name that a request may not have": (
+        claude,
+        claude.answer(*claude.tool(0, "toolu_01Ab", "functions.weather"), stop_reason="tool_use"),
+    ),
     "a side without a count of its own": (
         gemini,
         gemini.stream(gemini.C(gemini.T("Hello there", "c2lnbmVk"), finish="STOP", usage=LAST)),

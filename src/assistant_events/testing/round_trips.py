@@ -47,6 +47,9 @@ _OF_APP: Final = "a value of the app"
 _APP_FIELD: Final = {"x-check": {"of": ["the app"]}}
 """A field of the body that no encoder knows."""
 
+_STRANGE: Final = re.compile(r"[^\w-]", re.ASCII)
+"""What most services refuse in the name of a function, although a model may write it."""
+
 _IDS: Final = re.compile(r"(^id|_id|Id)$")
 """Names of fields with the id of a call, of most wires."""
 
@@ -372,6 +375,7 @@ def _check_content(sample: Sample, encoded: Encoded, events: Sequence[Event]) ->
             pieces = [each for each in strings(encoded.body) if len(each) > 1] if what == "reasoning" else []
             written = [str(given), *[each for each in pieces if each in str(given)]]
             written += [json.dumps(given, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True)]
+            written += [_STRANGE.sub("_", str(given))] if what == "name" else []
             require(
                 not isinstance(given, str) or any(each in texts for each in written),
                 f"{sample.name}: {what} of {named([place])} is not in the request: {given!r:.60}",
