@@ -864,5 +864,5 @@ def test_an_answer_that_is_read_and_written_right(row):
     Recordings and mocks have such answers, and nothing is wrong with them.
     """
     wire, body, *tools = row
-    request = {"tools": tools} if tools else None
+    request = {"model": claude.MODEL, "tools": tools} if tools else None
     check_adapter(wire.DIALECT, {"answer": body}, request=request, mutations=0, every_position=0)
