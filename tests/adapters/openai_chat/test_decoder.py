@@ -1686,6 +1686,7 @@ DETAILS = {
     "facts of servers": {
         "provider": "Some Host",
         "x_groq": {"id": "req_00001", "seed": 7},
+        **{"code": 0, "sid": "cha00001"},  # Spark, whose message "Success" is left out
         "choice": {"native_finish_reason": "completed"},
         "service_tier": "default",
         "citations": ["https://u.example"],

@@ -29,8 +29,7 @@ FINISH_REASONS: Final = by_word(
 USAGE: Final = UsageTable(
     counts={
         "input_tokens": "prompt_tokens",
-        # The second of both is DeepSeek's or LiteLLM's, the third Moonshot's or Qwen's, then Writer's, Mistral's and
-        # Portkey's.
+        # The second of both is DeepSeek's or LiteLLM's; then Moonshot's or Qwen's, Writer's, Mistral's and Portkey's.
         "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens"
         " prompt_token_details.cached_tokens num_cached_tokens cache_read_input_tokens",
         "cache_write_tokens": "prompt_tokens_details.cache_write_tokens prompt_tokens_details.cache_creation_tokens "
@@ -101,6 +100,7 @@ DROPPED: Final = by_word(
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
         "It is the sum of the other counts.": "total_tokens",
+        "The word of Spark for the absence of an error.": ".message",
     }
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
