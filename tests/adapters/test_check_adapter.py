@@ -803,6 +803,9 @@ THOUGHT = (
 BROKEN = claude.tool(0, "srvtoolu_01Ab", "web_search", '{"query":"a\n', type="server_tool_use")
 CALLER = {"type": "code_execution_20260120", "tool_id": "srvtoolu_01Ab"}
 FETCH = {"id": "srvtoolu_02Cd", "name": "web_fetch", "input": {"url": "https://a.b"}, "caller": CALLER}
+DONE = {"status": "completed"}
+UNIT = {"type": "string", "enum": ["celsius", "fahrenheit"]}
+FOUND = {**DONE, "tools": [{"type": "function", "name": "f", "parameters": {"properties": {"unit": UNIT}}}]}
 LAST = {"promptTokenCount": 87, "totalTokenCount": 165, "thoughtsTokenCount": 78}
 """Counts of an answer without a candidate: Gemini leaves out zeros."""
 
@@ -816,6 +819,22 @@ RIGHT = {
     "a call with the text for its name": (
         responses,
         responses.stream(*responses.text(0, "weather"), *responses.call(1, '{"city":"Oslo"}', id="fc_01Ab")),
+    ),
+    "a call with a word of the tools that were found": (
+        responses,
+        responses.stream(
+            *responses.hosted(0, id="tsc_1", type="tool_search_call", execution="server", call_id=None, **DONE),
+            *responses.hosted(
+                1, id="tso_08a14073c7135dc1", type="tool_search_output", execution="server", call_id=None, **FOUND
+            ),
+            *responses.call(2, '{"unit":"fahrenheit"}', id="fc_1"),
+        ),
+    ),
+    "the size of an image": (
+        responses,
+        responses.stream(
+            *responses.hosted(0, id="ig_1", type="image_generation_call", size="1536x1024", result="AAAA", **DONE)
+        ),
     ),
     "input of a tool of the service that is not valid": (
         claude,

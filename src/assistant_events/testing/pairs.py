@@ -264,16 +264,20 @@ def _own_states(parts: Mapping[Place, msg.Part]) -> dict[str, Place]:
 
 
 def _tokens(parts: Mapping[Place, msg.Part]) -> dict[Place, list[str]]:
-    """Return the texts of each part, or the id and the input of a call, that are in no other part, nor in its state."""
+    """Return the texts of each part, or the id and the input of a call, that no other part, state or result has."""
     found = {place: [text for text in _texts(part) if text] for place, part in parts.items()}
     # Thoughts may have the id of the call that they lead to.
     states = {place: strings(thaw(part.state)) for place, part in parts.items()}
+    known = {
+        place: [*found[place], *(texts_of_output(part) if isinstance(part, msg.ToolPart) else ())]
+        for place, part in parts.items()
+    }
     return {
         place: [
             text
             for text in texts
             if not any(text in states[other] for other in parts if other != place)
-            and not any(text in each for other, others in found.items() if other != place for each in others)
+            and not any(text in each for other, others in known.items() if other != place for each in others)
         ]
         for place, texts in found.items()
     }

@@ -34,8 +34,8 @@ Path: TypeAlias = tuple[str, ...]
 _NUMBER: Final[Path] = ("index",)
 """Where most wires have the number of an item."""
 
-_WORD: Final = re.compile(r"[a-z_]+")
-"""A word of the wire's own vocabulary, such as the type of a block, is not opaque."""
+_WORD: Final = re.compile(r"[a-z_]+|\d+x\d+")
+"""A word of the wire's own vocabulary, such as the type of a block or the size of an image, is not opaque."""
 
 Place: TypeAlias = tuple[str, int]
 """A part: the id of its message and its index."""
