@@ -14,7 +14,8 @@ The contract of a store: a log of durable events for each session, shared by sev
     it is returned unchanged and never interpreted.
 6.  **Events round-trip.** `read` returns the records in order, after an exclusive cursor. Events equal the appended
     ones, with their state identical code unit for code unit. An unknown session has no records.
-7.  **Readers do not block.** Records are fetched lazily; a suspended reader delays no writer.
+7.  **Readers do not block.** Records are fetched lazily; suspended readers, however many, delay no writer and no other
+    reader.
 8.  **One snapshot per session.** A new snapshot replaces the old one. It is refused beyond the end of the log, and
     before the current snapshot.
 9.  **Pruning needs a snapshot.** `prune` removes records up to a `seq` that a snapshot covers. The `seq` of later
