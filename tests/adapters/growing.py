@@ -54,6 +54,11 @@ WIRES = {
                 0, type="reasoning", content=[{"type": "reasoning_text", "text": f"s{at}"} for at in range(n)]
             ),
         ],
+        "reasonings behind one that is open": lambda n: [
+            *responses.reasoning(0, "a", id="r0")[:-1],
+            *each(4 * n, lambda at: responses.reasoning(at + 1, "a", id=f"r{at + 1}")),
+            responses.reasoning(0, "a", id="r0")[-1],
+        ],
         "whole summaries": lambda n: [
             responses.done(0, type="reasoning", summary=[responses.summary(f"s{at}") for at in range(n)])
         ],

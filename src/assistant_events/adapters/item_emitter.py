@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -65,8 +66,9 @@ class ItemEmitter(EmitterBase):
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Forget the items of an answer that begins again. Subclasses extend it."""
-        self._waiting: dict[tuple[int | None, BlockKind], list[Any]] = {}  # Any: the kind determines the class
-        """The parts of the items whose last part has not come, by the numbers of the items."""
+        # Any: the kind determines the class.
+        self._waiting: OrderedDict[tuple[int | None, BlockKind], list[Any]] = OrderedDict()
+        """The parts of items of one kind that wait, by number. The first one of a dict would be looked for too long."""
 
         self._indexes_of_calls: dict[str, int] = {}
         self._next = 0
@@ -76,9 +78,8 @@ class ItemEmitter(EmitterBase):
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the item of a part; a text waits for the last of its item, or for a part of another kind."""
         kind, number = block_kind(part), number_of(part.state, self.decoder.item_key or "")
-        # The last text of an item without an id has no mark.
-        for key in [key for key in self._waiting if key[1] != kind]:
-            self._write_item(key[1], self._waiting.pop(key))
+        if next(iter(self._waiting), (None, kind))[1] != kind:  # the last text of an item without an id has no mark
+            self._write_waiting(is_whole=True)
         self._waiting.setdefault((number, kind), []).append(part)
         # One that overlaps with an item which began before it waits for that one's end.
         while (first := next(iter(self._waiting), None)) and self._has_ended(first[0], self._waiting[first][-1]):
