@@ -6,6 +6,8 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "assistant-events"
@@ -65,3 +67,22 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+
+
+def mark_code(_app: Sphinx, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
+    """Make code of the indented blocks of a docstring, and drop the docstring that Python gives every union."""
+    if lines[:3] == ["Represent a PEP 604 union type", "", "E.g. for int | str"]:
+        del lines[:3]
+    marked: list[str] = []
+    above = ""
+    for line in lines:
+        if line.startswith("    ") and above and not above.startswith(" ") and not marked[-1]:
+            marked += ["::", ""]
+        marked.append(line)
+        above = line or above
+    lines[:] = marked
+
+
+def setup(app: Sphinx) -> None:
+    """Register it before napoleon, which knows no code."""
+    app.connect("autodoc-process-docstring", mark_code, priority=100)
