@@ -7,6 +7,7 @@ from typing import Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.items import in_item_order
+from assistant_events.adapters.json_fields import mapping
 from assistant_events.history import Policy, Treatment
 from assistant_events.values import Origin
 
@@ -61,6 +62,8 @@ def before_summary(
     """
     Yield the places of parts before the last summary of an answer. Calls of the app stay, with thoughts before them.
 
+    All stays where messages of the user are among them: that is a whole conversation, as OpenAI's compaction gives it.
+
     Args:
         parts: Parts of the answer, with their places.
 
@@ -72,8 +75,9 @@ def before_summary(
     """
     ordered = in_item_order(parts, policy.item_key or "")
     last = max([at for at, (_, part) in enumerate(ordered) if is_summary(part)], default=0)
+    is_conversation = any(mapping(part.state, "item").get("role") == "user" for _, part in ordered[:last])
     stays = False
     for place, part in reversed(ordered[:last]):
-        stays = place in calls or (stays and isinstance(part, msg.ReasoningPart))
+        stays = is_conversation or place in calls or (stays and isinstance(part, msg.ReasoningPart))
         if not stays:
             yield place

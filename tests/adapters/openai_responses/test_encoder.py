@@ -392,6 +392,19 @@ class TestCompaction:
         assert ["message", "function_call", "compaction", "function_call_output"] == [item["type"] for item in items]
         assert [0, 1, 2] == [place for place, _ in drops]
 
+    def test_a_compacted_conversation(self):
+        """
+        What `/responses/compact` returns is sent as it is, in place of all before it: the compaction has what else was.
+
+        It is not stored, so the next request cannot name it.
+        """
+        kept = [{**ASKED, "id": "msg_0", "status": "completed"}, message_item("Hi.")]
+        window = {"object": "response.compaction", "id": "resp_2", "output": [*kept, COMPACTION]}
+        compacted = fold(DIALECT.decode_resource(window, "a1", request={"model": MODEL})).last
+
+        assert ([*kept, COMPACTION], []) == encoded(USER, compacted)
+        assert "full" == DIALECT.encoder([USER, compacted, NEXT], {"model": MODEL}).mode
+
     def test_another_model(self):
         """
         A compaction that another model cannot read cuts nothing.

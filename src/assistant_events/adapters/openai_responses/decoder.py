@@ -114,8 +114,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         raw = string(response, "status")
         status = raw if raw in words.ENDS else "completed" if name == "done" else name  # Codex servers end with `done`
         self._facts |= {**others(response, ("output",)), "status": status}
-        is_stored = bool(self._run_id) and self.response_flag("store") is not False  # else it cannot be continued
-        self.step_state = {"response_id": self._run_id} if is_stored else {}
+        is_stored = self.response_flag("store") is not False and string(response, "object") != "response.compaction"
+        self.step_state = {"response_id": self._run_id} if self._run_id and is_stored else {}  # else not continued
         self.step_details |= {key: value for key, value in others(response, words.OWN).items() if value not in ({}, [])}
         self.note_usage(mapping(response, "usage"))
         self.ensure_started(string(response, "model") or None)
