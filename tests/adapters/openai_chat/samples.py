@@ -316,7 +316,14 @@ SAMPLES = {
         chunk(citations=["https://u.example"], usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}),
         DONE,
     ),
-    "keepalive": stream({"type": "keepalive", "sequence_number": 59}, T("Hello"), F(), DONE),
+    "keepalive": stream({"type": "keepalive", "sequence_number": 59}, {"type": "ping"}, T("Hello"), F(), DONE),
+    "other reasons behind a call": stream(
+        J("", id="call_00001", name="square_root"),
+        D("tool_calls", tool_calls=[{"index": 0, "function": {"arguments": '{"number": 9}'}}]),
+        F("tool_calls", choice={"matched_stop": 151645}),
+        F("stop", chunk={"usage": {"prompt_tokens": 210, "completion_tokens": 25, "total_tokens": 235}}),
+        DONE,
+    ),
     "error first": stream(E(type="server_error", code=None)),
     "error after text": stream(
         D(content="He", chunk={"provider": "p"}),

@@ -206,6 +206,7 @@ FINISHES = {
     "the window of Z.ai": (answer(T("a"), finish_reason="model_context_window_exceeded"), FinishReason.LENGTH),
     "an unknown word": (answer(T("a"), finish_reason="weather"), FinishReason.OTHER),
     "the mark alone": (SAMPLES["mark alone"], FinishReason.OTHER),
+    "calls of Together": (SAMPLES["other reasons behind a call"], FinishReason.TOOL_CALLS),
     "the first of two": (stream(T("a"), F("length"), F("stop"), DONE), FinishReason.LENGTH),
     "a null as a text": (
         stream(D("null", content="a"), D("null", content="b"), F("length"), DONE),
@@ -1919,7 +1920,10 @@ def test_notes():
     decoder.feed(SAMPLES["other choices"] + b"")
     other = DIALECT.decoder("a1")
     other.feed(stream({"weather": "fine"}))
+    waiting = DIALECT.decoder("a1")
+    waiting.feed(SAMPLES["keepalive"])
 
+    assert [] == list(waiting.notes)
     assert ["other-choice"] == [note.code for note in decoder.notes]
     assert ["unknown-event"] == [note.code for note in other.notes]
 

@@ -45,7 +45,7 @@ _DELTA: Final[Path] = ("choices", 0, "delta")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
 
 _MESSAGE: Final = words.CONTENTS | {"role", "parsed", "index"}
-_WITHOUT_NEWS: Final = ("keepalive", "content.", "refusal.", "tool_calls.", "logprobs.")  # the last: helper of openai
+_WITHOUT_NEWS: Final = ("keepalive", "ping", "content.", "refusal.", "tool_calls.", "logprobs.")  # helper of openai
 
 
 class OpenAIChatDecoder(DecoderBase):

@@ -88,8 +88,8 @@ DROPPED: Final = by_word(
         "The clock of the server; the store has the time of each event.": "created",
         "Padding against readers of encrypted traffic.": "obfuscation p",
         "There is one answer; other choices are noted.": "choices.index note:other-choice",
-        "Of several texts of a reasoning the first counts.": "note:other-reasoning",
-        "Of several results of one call the first counts.": "note:second-result",
+        "Of several the first counts, or the first other one behind content.": "choices.finish_reason",
+        "Of several texts or results of one thing the first counts.": "note:other-reasoning note:second-result",
         "Every answer is the assistant's.": "choices.delta.role choices.message.role messages.role",
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
         " chat.completion.done/choices.message text_completion/choices.message",
@@ -98,7 +98,7 @@ DROPPED: Final = by_word(
         "The order of items.": "tool_calls.index executed_tools.index delta.index messages.index content_blocks.index",
         "`function`; another type is state.": "tool_calls.type",
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
-        "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
+        "It keeps the connection open.": "keepalive/type keepalive/sequence_number ping/type",
         "It is the sum of the other counts.": "total_tokens",
         "The word of Spark for the absence of an error.": ".message",
     }
