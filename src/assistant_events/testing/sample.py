@@ -306,8 +306,9 @@ def has_as_much(before: msg.Part, after: msg.Part) -> bool:
         return before == after
     if isinstance(before, msg.ToolPart):
         assert isinstance(after, msg.ToolPart)
+        times = len(before.raw_input) // (len(after.raw_input) or 1) + 1  # one that comes several times may count once
         return (before.call_id, before.name) == (after.call_id, after.name) and (
-            after.raw_input.startswith(before.raw_input) or before.status is not before.status.STREAMING
+            (after.raw_input * times).startswith(before.raw_input) or before.status is not before.status.STREAMING
         )
     if isinstance(before, msg.MediaPart):
         assert isinstance(after, msg.MediaPart)

@@ -317,6 +317,12 @@ SAMPLES = {
         DONE,
     ),
     "keepalive": stream({"type": "keepalive", "sequence_number": 59}, {"type": "ping"}, T("Hello"), F(), DONE),
+    "a call that comes twice": stream(
+        T("\n"),
+        *[J('{"number": 9}', id="call_00001", name="square_root")] * 2,
+        F("tool_calls"),
+        DONE,
+    ),
     "other reasons behind a call": stream(
         J("", id="call_00001", name="square_root"),
         D("tool_calls", tool_calls=[{"index": 0, "function": {"arguments": '{"number": 9}'}}]),

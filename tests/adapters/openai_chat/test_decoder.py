@@ -141,6 +141,7 @@ PARTS = {
     "filters of Azure": [("text", "Hello", {})],
     "other choices": [("text", "a", {})],
     "keepalive": [("text", "Hello", {})],
+    "a call that comes twice": [("text", "\n", {}), call("call_00001", "square_root", {"number": 9})],
     "mark alone": [("text", "Hello", {})],
 }
 
