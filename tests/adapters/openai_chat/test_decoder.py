@@ -1695,6 +1695,7 @@ DETAILS = {
         "citations": ["https://u.example"],
     },
     "padding of choices": {},
+    "other reasons behind a call": {"choice": {"matched_stop": 151645, "other_finish_reason": "stop"}},
     "filters of Azure": {
         "prompt_filter_results": [{"prompt_index": 0}],
         "choice": {"content_filter_results": {"hate": {"severity": "safe"}}},

@@ -180,9 +180,12 @@ class OpenAIChatDecoder(DecoderBase):
         if error or failure:
             error = error or error_of(event)  # OpenRouter has it in one of them
             self._fail({**error, "finish_reason": reason} if error else failure)
-        elif reason and (self._finish_reason is None or self._is_early):
-            self._finish_reason, self._is_early = reason, reason == self._finish_reason
-            self._given = words.FINISH_REASONS.get(reason.partition(":")[0].lower(), FinishReason.OTHER)
+        elif reason and reason != (other := self._finish_reason):
+            if other is None or self._is_early:
+                self._finish_reason, self._is_early = reason, False
+                self._given = words.FINISH_REASONS.get(reason.partition(":")[0].lower(), FinishReason.OTHER)
+            other = other if reason == self._finish_reason else reason
+            self.learn_details({"other_finish_reason": other}, (), level="choice")
         self._is_over = not (self.terminal or has_more or self._finish_reason is None)
         if self._is_over:  # of another part more may come: Open WebUI has a reason behind each chunk (jcode#1326)
             self._calls.end_whole()

@@ -16,14 +16,13 @@ import attrs
 from assistant_events.adapters.call_ids import nine_characters, shortened
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import bridged, joined_prompts, one_call_each, with_one_text
+from assistant_events.adapters.openai_chat.vocabulary import SIGNATURES
 from assistant_events.adapters.tables import by_word, names
 from assistant_events.history import CONTENT_ONLY, Policy, Treatment
 
 POLICY: Final = Policy(
     other_model=attrs.evolve(CONTENT_ONLY, text=Treatment.WHOLE, reasoning=Treatment.UNBOUND, call=Treatment.UNBOUND),
-    model_bound_keys=names(
-        "detail details extra_content function provider_specific_fields signature thought thought_signature"
-    ),
+    model_bound_keys=names("detail details extra_content function provider_specific_fields thought").union(SIGNATURES),
     source=(
         "Manuals of DeepSeek, Moonshot and OpenRouter (2026-10): reasoning returns to the server that sent it, in the "
         "field it came in; signatures and encrypted reasoning are read by the model that made them alone."

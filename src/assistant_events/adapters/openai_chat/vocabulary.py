@@ -37,8 +37,7 @@ USAGE: Final = UsageTable(
         "output_tokens": "completion_tokens",
         "reasoning_tokens": "completion_tokens_details.reasoning_tokens reasoning_tokens",
     },
-    # xAI and Copilot count reasoning beside the output.
-    apart={"output_tokens": ("completion_tokens_details.reasoning_tokens reasoning_tokens",)},
+    apart={"output_tokens": ("completion_tokens_details.reasoning_tokens reasoning_tokens",)},  # of xAI and Copilot
     total="total_tokens",
     total_decides=True,
 )
@@ -69,8 +68,8 @@ CHOICE: Final = names(
 ).union(PADDING)
 """The same of a choice: others are details under `choice`."""
 
-_SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
-RETURNED: Final = (*_SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", *GATEWAY_STATE)
+SIGNATURES: Final = ("signature", "thought_signature", "reasoning_signature", "thinking_signature")
+RETURNED: Final = (*SIGNATURES, "extra_content", "reasoning_opaque", "cot_id", "reasoning_items", *GATEWAY_STATE)
 """Fields of a message that its server wants back: signatures, reasoning of Copilot and LiteLLM, and of others."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text", "cot_summary")
@@ -88,7 +87,6 @@ DROPPED: Final = by_word(
         "The clock of the server; the store has the time of each event.": "created",
         "Padding against readers of encrypted traffic.": "obfuscation p",
         "There is one answer; other choices are noted.": "choices.index note:other-choice",
-        "Of several the first counts, or the first other one behind content.": "choices.finish_reason",
         "Of several texts or results of one thing the first counts.": "note:other-reasoning note:second-result",
         "Every answer is the assistant's.": "choices.delta.role choices.message.role messages.role",
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
