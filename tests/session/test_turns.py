@@ -660,6 +660,26 @@ def test_an_answer_that_was_cut_in_mid_sentence(retry, ran, texts):
     assert len(client.requests) == (texts[-1] == "Hello")
 
 
+def test_a_regenerated_answer_that_was_cut():
+    """
+    It is asked for again, too, and once: what the user has rewound was whole.
+    """
+    cut = (line(say="Hel"), ConnectionResetError("x"))
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO, cut, cut, HELLO)
+        async with Turns(store, app(client), client=client, retry="cut", **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            await turns.run(session)
+            await session.regenerate(session.transcript.last.id)
+            await turns.run(session)
+        last = session.transcript.last
+        assert (3, "Hel", "network") == (len(client.requests), last.text, last.error.kind)
+
+    run(main())
+
+
 def test_a_run_that_was_cut_behind_a_call_that_was_run():
     """
     The log takes nothing more of its answer: the run is stopped, and it is the user's move.

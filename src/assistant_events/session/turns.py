@@ -19,7 +19,7 @@ from assistant_events.errors import (
     PrunedError,
     StoreError,
 )
-from assistant_events.events import HistoryRewound, PromptSubmitted, ToolFailed, ToolSuccess
+from assistant_events.events import HistoryRewound, PromptSubmitted, StepFailed, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
 from assistant_events.messages import (
     AssistantMessage,
@@ -262,11 +262,14 @@ class Turns:
             return False
         if not transcript.rewound:
             return True
-        was_asked_again = False
+        was_asked_again, cut = False, ""
         try:
             async for record in self.store.read(session_id, limit=transcript.seq):
-                if isinstance(record.event, (PromptSubmitted, HistoryRewound)):
-                    was_asked_again = isinstance(record.event, HistoryRewound)
+                event = record.event
+                if isinstance(event, StepFailed) and event.error.kind in CUT_KINDS:
+                    cut = event.message_id
+                elif isinstance(event, (PromptSubmitted, HistoryRewound)):  # the user rewinds whole answers, too
+                    was_asked_again = isinstance(event, HistoryRewound) and event.message_id == cut
         except PrunedError:
             return False
         return not was_asked_again
