@@ -100,7 +100,7 @@ def usual_delta(decoder: DecoderBase, event: Fields, delta: Fields, repeated: Co
         delta = {**delta, "reasoning_text": thought, "thinking": None}
     if BLOCKS in delta:
         blocks = [{**each, **mapping(each, "delta")} for each in mappings(delta, BLOCKS)]
-        delta = _with_thoughts(decoder, delta, blocks)
+        delta = _with_blocks(decoder, delta, blocks)
     if delta.get(_MARKED):
         delta = {**delta, "reasoning_content": _read_marked(delta)[0] or None}
     if beside := mapping(delta, _BESIDE):
@@ -166,8 +166,8 @@ def whole_blocks(written: Iterable[Fields]) -> list[Any]:
 
 def message_each_block(message: Fields) -> list[Fields]:
     """Return a message for each block of one of Portkey, in their order, and one of all else; none without blocks."""
-    blocks, content = mappings(message, BLOCKS), string(message, "content") or ""
-    if not blocks or "".join([string(each, "text") or "" for each in blocks]) != content:
+    blocks = mappings(message, BLOCKS)
+    if not blocks or (message.get("content") and not _text_of(blocks)):
         return []
     each_block = [{"content": string(each, "text"), BLOCKS: [each]} for each in blocks]
     return [*each_block, {"role": "assistant", **others(message, (BLOCKS, "content"))}]
@@ -184,13 +184,18 @@ def text_in(delta: Fields, key: str) -> str | None:
     return string(mapping(delta, key), "content") or string(mapping(delta, key), "text")
 
 
-def _with_thoughts(decoder: DecoderBase, delta: Fields, blocks: Sequence[Fields]) -> Fields:
-    """
-    Return a delta with the thoughts and sources among *blocks*; the rest is details of the message.
+def _text_of(blocks: Iterable[Fields]) -> str:
+    return "".join([string(each, "text") or "" for each in blocks])
 
-    Their texts are those of its content, if it has one.
+
+def _with_blocks(decoder: DecoderBase, delta: Fields, blocks: Sequence[Fields]) -> Fields:
+    """
+    Return a delta with the thoughts, images and sources among *blocks*; the rest is details of the message.
+
+    Their texts are its content, of which Portkey has the last one alone where they are Gemini's.
     """
     thoughts: list[Fields] = []
+    images = [*array(delta, "images")]
     rest: list[Fields] = []
     cited = array(delta, "annotations")
     for block in blocks:
@@ -199,12 +204,14 @@ def _with_thoughts(decoder: DecoderBase, delta: Fields, blocks: Sequence[Fields]
         cited = [*cited, *listed(block, "citation"), *array(block, "citations")]
         if kind in _THOUGHTS.values():
             thoughts.append({"type": kind, **facts})
+        elif kind == "image_url":
+            images.append(block)
         elif facts:
             rest.append(others(block, ("index", "delta")))
     if rest:
         extend_arrays(decoder.step_details, "message", {BLOCKS: rest}, repeats=True)
-    text = delta.get("content") or "".join([string(each, "text") or "" for each in blocks])
-    return {**delta, "content": text, BLOCKS: thoughts, "annotations": cited}
+    text = _text_of(blocks) or delta.get("content")
+    return {**delta, "content": text, BLOCKS: thoughts, "annotations": cited, "images": images}
 
 
 def _read_marked(delta: Fields) -> tuple[str, str]:

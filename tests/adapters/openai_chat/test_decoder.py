@@ -759,6 +759,34 @@ def test_sources_and_tools_of_claude_behind_portkey():
     assert {"content_blocks": [searched]} == thaw(found.details["message"])
 
 
+def test_a_document_of_gemini_behind_portkey():
+    """
+    Its content is the last text alone; the blocks have all of them, and the images.
+    """
+    texts = [{"type": "text", "text": text} for text in ("A cat: ", "and a dog.")]
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+    blocks = [{"type": "thinking", "thinking": "Hm"}, texts[0], image, texts[1]]
+    found = message(document(content="and a dog.", content_blocks=blocks))
+
+    expected = [("reasoning", "Hm"), ("text", "A cat: "), ("media", "image/png"), ("text", "and a dog.")]
+    assert expected == [(part.type, getattr(part, "text", None) or part.media_type) for part in found.parts]
+    assert {} == found.details
+
+
+def test_a_chunk_of_gemini_behind_portkey():
+    """
+    The content of a chunk with several parts is the text of the last one, too.
+    """
+    blocks = [
+        {"index": 0, "delta": {"thinking": "Hm"}},
+        *[{"index": 1, "delta": {"text": text}} for text in ("Y", "es")],
+    ]
+    image = {"index": 1, "delta": {"type": "image_url", "image_url": {"url": PIXEL}}}
+    found = message(answer(D(content="es", content_blocks=blocks), D(content_blocks=[image])))
+
+    assert ("Hm", "Yes", ["image/png"]) == (found.reasoning, found.text, [part.media_type for part in found.media])
+
+
 def test_blocks_without_content():
     """
     A text that is in a block alone is that of the answer.
