@@ -91,7 +91,8 @@ DROPPED: Final = by_word(
         "Every answer is the assistant's.": "choices.delta.role choices.message.role messages.role",
         "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
         " chat.completion.done/choices.message text_completion/choices.message",
-        "It determines how an item is read.": "content.type thinking.type summary.type images.type annotations.type",
+        "It determines how an item is read.": "content.type thinking.type summary.type images.type annotations.type"
+        " content_blocks.type content_blocks.delta.type",
         "The number of a token in the vocabulary of the model.": "token_id token_ids",
         "The order of items.": "tool_calls.index executed_tools.index delta.index messages.index content_blocks.index",
         "`function`; another type is state.": "tool_calls.type",
