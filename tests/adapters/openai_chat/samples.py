@@ -300,6 +300,11 @@ SAMPLES = {
         DONE,
     ),
     "padding": stream(*[{**T(text), "obfuscation": "x" * at} for at, text in enumerate("abcdefgh")], F(), U(), DONE),
+    "image of Portkey": answer(
+        piece(thinking="Let me draw"),
+        piece("A cat: "),
+        piece(type="image_url", image_url={"url": f"data:image/png;base64,{PIXEL}"}),
+    ),
     "padding of choices": stream(
         *[
             D(content=text, choice={"obfuscation": "x" * at}, chunk={"obfuscation": "y"})
