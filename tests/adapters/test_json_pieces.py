@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assistant_events.adapters.json_pieces import JsonPieces, place_of
+from assistant_events.adapters.json_pieces import JsonPieces, pieces_of, place_of
 
 PLACES = {
     "$.a": ("a",),
@@ -86,12 +86,14 @@ DISORDER = {
     "the same again": [("$.a", 1), ("$.a", 2)],
     "an index again": [("$.a[0]", 1), ("$.a[1]", 2), ("$.a[0]", 3)],
     "around the last": [("$.a.b", 1), ("$.a", 2)],
+    "a text where a number was": [("$.a", 1), ("$.a", "x")],
 }
 VALUES = {
     "up again": {"a": {"b": 1, "d": 3}, "c": 2},
     "the same again": {"a": 2},
     "an index again": {"a": [3, 2]},
     "around the last": {"a": 2},
+    "a text where a number was": {"a": "x"},
 }
 
 
@@ -108,7 +110,7 @@ def test_values_out_of_order(name):
 
 
 @pytest.mark.parametrize(
-    ("path", "value"), [("$.a.b", 1), ("$.a[0]", 1), ("$.b.d[1]", 1), ("$.c.x", 1), ("nothing", 1)]
+    ("path", "value"), [("$.a.b", 1), ("$.a[0]", 1), ("$.b.d[1]", 1), ("$.c.x", 1), ("$.c[2]", 1), ("nothing", 1)]
 )
 def test_places_that_the_object_does_not_have(path, value):
     """
@@ -120,3 +122,23 @@ def test_places_that_the_object_does_not_have(path, value):
     assert pieces.add(path, value) is None
     assert {"a": "x", "c": [1]} == pieces.value
     assert '{"a":"x","c":[1]}' == text + pieces.end()
+
+
+CUT = {
+    '{"a":1,"b":"x': [('$["a"]', 1, False), ('$["b"]', "x", True)],
+    '{"a":[{"b":1},{"c":[2': [('$["a"][0]["b"]', 1, False), ('$["a"][1]["c"][0]', 2, True)],
+    r'{"a":{"b":"]}\"{["},"c":null': [('$["a"]["b"]', ']}"{[', False), ('$["c"]', None, True)],
+    '{"a":[': None,
+    '{"a":[],"b":"x': None,
+    '{"a":{}': None,
+    '{"a"': None,
+    "]": None,
+}
+
+
+@pytest.mark.parametrize("text", CUT)
+def test_the_text_of_an_object_that_was_cut(text):
+    """
+    It is taken apart into whole values, but for a text at its end.
+    """
+    assert CUT[text] == pieces_of(text)

@@ -197,7 +197,7 @@ def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the values in plain JSON that hold no others, with their places."""
-    steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    steps: Any = value.items() if isinstance(value, dict) else [*enumerate(value)] if isinstance(value, list) else ()
     for step, each in steps:
         yield from _leaves(each, f"{path}[{write_json(step).decode()}]")
     if not steps:
