@@ -174,7 +174,7 @@ class StreamedCalls:
                 if not field and (once := _once(text)) != text:
                     self._replace(call, text := once)
                 last = self._so_far.get(call) if self._is_so_far and not field else ""
-                if last and parse_input(text)[0] is None:
+                if last:
                     self._replace(call, text := last)
                 is_whole = not (is_cut and field and call == len(self._ids) - 1)
                 self._recorder.end_tool_input(key=call, input=streamed_input(text, field), complete=is_whole)
@@ -201,7 +201,7 @@ class StreamedCalls:
         compatible endpoint numbers all calls 0, too. The rest of a call may have a new index (agno#8879, pipecat#4688).
         """
         call = self._at.get(index)
-        if ident is not None and not name:
+        if not name:
             call = self._at.get((index, ident), call)
         last = self._at.get(None)
         if call is None and last is not None and not name and self._is_rest(last, ident):
@@ -277,7 +277,7 @@ class StreamedCalls:
             return None
         known = self._names.pop(call, "")
         name = known if piece in (None, known) else known + piece
-        if name and name not in self._tools and any(tool.startswith(name) for tool in self._tools):
+        if name not in self._tools and any(tool.startswith(name) for tool in self._tools):
             self._names[call] = name
             return None
         return name

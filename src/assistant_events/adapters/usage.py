@@ -107,7 +107,7 @@ class UsageTable:
         Counts that the wire keeps apart are subtracted from their side, never below 0.
         """
         details: dict[str, Any] = thaw(usage.details)
-        if details and _counts(self.read(details)) == _counts(usage):
+        if _counts(self.read(details)) == _counts(usage):
             return details
         written: dict[str, Any] = {}
         for name, path in self.counts.items():
