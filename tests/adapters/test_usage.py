@@ -38,9 +38,13 @@ READ = {
         {"input": 1, "output": 16, "out": {"thoughts": 19}},
         Usage(input_tokens=1, output_tokens=16, reasoning_tokens=19),
     ),
+    "reasoning of twice the output": (
+        {"input": 1, "output": 9, "out": {"thoughts": 18}},
+        Usage(input_tokens=1, output_tokens=9, reasoning_tokens=18),
+    ),
     "reasoning beyond the output": (
-        {"input": 1, "output": 9, "out": {"thoughts": 30}},
-        Usage(input_tokens=1, output_tokens=39, reasoning_tokens=30),
+        {"input": 1, "output": 9, "out": {"thoughts": 19}},
+        Usage(input_tokens=1, output_tokens=28, reasoning_tokens=19),
     ),
     "a total alone": ({"total": 7}, Usage()),
     "a part without a field of ours": ({"input": 10, "tools": 3}, Usage(input_tokens=13)),

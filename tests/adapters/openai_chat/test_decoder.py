@@ -468,6 +468,15 @@ HIDDEN = {
         },
         35,
     ),
+    "beside a part of them under a name": (
+        {
+            "prompt_tokens": 66,
+            "completion_tokens": 20,
+            "total_tokens": 100,
+            "completion_tokens_details": {"reasoning_tokens": 8},
+        },
+        20,
+    ),
     "of the cache": (
         {
             "prompt_tokens": 6,
@@ -578,6 +587,14 @@ SO_FAR = {
         [{"a": "x" * 39}],
     ),
     "an input that looks like it": ([J("", 0, "c", "f"), J('{"a":'), J('{"a":1}}')], [{"a": {"a": 1}}]),
+    "two pieces that look like it": ([J('{"a":', 0, "c", "f"), J("1"), J("11}")], [{"a": 111}]),
+    "a text that looks like it": (
+        [
+            D(tool_calls=[{"index": 0, "id": "c", "type": "custom", "custom": {"name": "f", "input": "a"}}]),
+            D(tool_calls=[{"index": 0, "custom": {"input": "a = 1"}}]),
+        ],
+        [{"input": "aa = 1"}],
+    ),
 }
 
 
@@ -789,11 +806,12 @@ def test_a_chunk_of_gemini_behind_portkey():
 
 def test_blocks_without_content():
     """
-    A text that is in a block alone is that of the answer.
+    A text that is in a block alone is that of the answer, and so is one beside blocks without any.
     """
-    found = message(document(content_blocks=[{"type": "text", "text": "Yes."}]))
+    bodies = [document(content_blocks=[{"type": "text", "text": "Yes."}]), answer(D(content="Yes.", content_blocks=[]))]
 
-    assert ("Yes.", {}) == (found.text, found.details)
+    for found in map(message, bodies):
+        assert ("Yes.", {}) == (found.text, found.details)
 
 
 def test_counts_of_a_cut():
@@ -853,6 +871,12 @@ ERRORS = {
         ErrorKind.PROVIDER,
         "no memory",
         "InvalidParameter",
+    ),
+    "an object of errors": (
+        stream(T("a"), {"object": "error", "id": "r1", "message": "no memory", "code": None}, DONE),
+        ErrorKind.PROVIDER,
+        "no memory",
+        None,
     ),
     "a detail": (stream(T("a"), {"detail": "no memory"}, DONE), ErrorKind.PROVIDER, "no memory", None),
     "a list": (
@@ -1297,11 +1321,11 @@ def test_one_id_for_two_calls():
 
 def test_calls_without_ids_and_indexes():
     """
-    A second name begins a second call.
+    A second name begins a second call, also behind one without an input.
     """
-    calls = message(answer(J("{}", None, None, "f"), J('{"a":1}', None, None, "f"))).tool_calls
+    calls = message(answer(*[J(text, None, None, "f") for text in ("{}", '{"a":1}', "", "{}")])).tool_calls
 
-    assert [{}, {"a": 1}] == [thaw(each.input) for each in calls]
+    assert [{}, {"a": 1}, {}, {}] == [thaw(each.input) for each in calls]
 
 
 def test_pieces_of_several_calls_without_indexes():
@@ -1312,9 +1336,11 @@ def test_pieces_of_several_calls_without_indexes():
     pieces = [
         D(tool_calls=[{"function": {"arguments": text}} for text in texts]) for texts in (['{"a"', "{"], [":1}", "}"])
     ]
-    calls = message(answer(D(tool_calls=starts[:1]), J("{}"), D(tool_calls=starts[1:]), *pieces)).tool_calls
+    bodies = [[D(tool_calls=starts[:1]), J("{}"), D(tool_calls=starts[1:])], [D(tool_calls=starts[1:])]]
+    found = [message(answer(*body, *pieces)).tool_calls for body in bodies]
+    expected = [("f", {}), ("g", {"a": 1}), ("h", {})]
 
-    assert [("f", {}), ("g", {"a": 1}), ("h", {})] == [(each.name, thaw(each.input)) for each in calls]
+    assert [expected, expected[1:]] == [[(each.name, thaw(each.input)) for each in calls] for calls in found]
 
 
 def test_text_after_a_call():
@@ -1596,15 +1622,18 @@ def test_a_delta_of_the_tool_without_a_search(ident):
         {"url": f"data:image/png;base64,{PIXEL}"},
         {"image_url": f"data:image/png;base64,{PIXEL}"},
         {"image_url": {"image_url": {"url": f"data:image/png;base64,{PIXEL}"}}},
+        {"image_url": {"url": "https://u.example/i"}},
     ],
 )
 def test_the_address_of_an_image(image):
     """
-    Gateways have it beside its object, or in one more (lobe-chat: streams/openai/openai.ts).
+    Gateways have it beside its object, or in one more (lobe-chat: streams/openai/openai.ts); it may be a link.
     """
-    [part] = message(answer(D(images=[{"type": "image_url", **image}]))).parts
+    [part] = message(answer(D(images=[{"type": "image_url", **image}, {"type": "image_url"}]))).parts
 
-    assert ("image/png", base64.b64decode(PIXEL)) == (part.media_type, part.data)
+    expected = [(base64.b64decode(PIXEL), None), (None, "https://u.example/i")]
+    assert "image/png" == part.media_type
+    assert (part.data, part.uri) in expected
 
 
 def test_a_text_without_a_type():
@@ -1668,6 +1697,28 @@ def test_a_call_of_the_app_behind_a_tool_of_the_server():
         found.usage.output_tokens,
         found.usage.total_tokens,
     )
+
+
+SUMMED = {
+    "without a result": ([("a", 1), ("b", 2)], [], 2),
+    "twice of one completion": ([("a", 1)], [("b", 2), ("b", 3)], 4),
+}
+
+
+@pytest.mark.parametrize(("before", "behind", "tokens"), SUMMED.values(), ids=SUMMED)
+def test_counts_of_several_completions(before, behind, tokens):
+    """
+    They are added behind a result alone, once for each id: other servers have new ids, and the counts so far.
+    """
+    asked, result, said = drawn()
+    first, second = [
+        [D(chunk={"id": ident, "usage": {"completion_tokens": count}}) for ident, count in counts]
+        for counts in (before, behind)
+    ]
+    results = [D(**result), D(**said)] if behind else []
+    found = message(stream(D(**asked), *first, *results, *second, F(), DONE))
+
+    assert tokens == found.usage.output_tokens
 
 
 def test_a_reason_to_finish_in_front_of_a_result():
