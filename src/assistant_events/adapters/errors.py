@@ -313,7 +313,7 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     # Of Cerebras and Bifrost, and of the WebSocket of OpenAI (openclaw#122727); Groq has it in the error.
     if status := integer(document, "status_code") or integer(document, "status"):
         more["status_code"] = status
-    return {**error, **more} if error and more else error
+    return {**error, **more} if error else error
 
 
 def _inner(error: Fields) -> Fields:

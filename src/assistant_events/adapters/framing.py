@@ -321,9 +321,8 @@ class Sse(Framing):
     def _without_mark(self, data: bytes) -> bytes:
         data = b"".join([*self._pending, data])
         self._pending = []
-        if len(data) < 3 and b"\xef\xbb\xbf".startswith(data):
-            if data:
-                self._pending = [data]
+        if b"\xef\xbb\xbf".startswith(data):
+            self._pending = [data]
             return b""
         self._begun = True
         return data.removeprefix(b"\xef\xbb\xbf")
@@ -359,8 +358,6 @@ class Sse(Framing):
         after a blank line. Of one event alone, which may have megabytes, the lines are found without a pattern.
         """
         lines = 3 if block[:6] == b"event:" else 2
-        if lines == 2 and block[:5] != b"data:":
-            return None
         ends = block.count(b"\n")
         if ends == lines:
             at = block.find(b"\n") + 1 if lines == 3 else 0
