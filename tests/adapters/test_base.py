@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
+import attrs
 import pytest
 
 from assistant_events import AssistantMessage, StepEnded, StepFailed, TextDelta, Transcript, find_problems, fold
@@ -16,7 +17,7 @@ from assistant_events.adapters.json_fields import array, count, flag, integer, m
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import answer as session
 from assistant_events.testing import message, prompt
-from assistant_events.values import ErrorInfo
+from assistant_events.values import ErrorInfo, RemoteRun
 
 from .notation import C, D, K, S, X, decoder, events, fc, mo, stream, text
 
@@ -59,6 +60,16 @@ def test_a_step_that_ends():
 
     assert made.terminal
     assert ["step.started", "text.started", "text.delta", "text.ended", "step.ended"] == [e.type for e in found]
+
+
+def test_a_line_in_pieces_behind_a_whole_one():
+    """
+    It is read when its end comes.
+    """
+    made = Words("m")
+    found = made.feed(b'{"text":"a"}\n{"text":') + made.feed(b'"b"}\n{"end":"stop"}\n')
+
+    assert ("ab", []) == (fold(found).last.text, made.notes)
 
 
 def test_nothing_after_the_end():
@@ -309,6 +320,17 @@ def test_a_prior_may_be_a_transcript():
     assert [] == events(body, prior=transcript.messages)
 
 
+def test_the_message_of_a_decoder_with_a_prior():
+    """
+    It has what was recorded before and what is new.
+    """
+    cut, found = fed(SAY)
+    made, more = fed(SAY, SAY, {"end": "stop"}, prior=cut.message)
+
+    assert made.message == fold([*found, *more]).last
+    assert ("hihi", "completed") == (made.message.text, made.message.status)
+
+
 def test_a_prior_may_hold_prompts():
     """
     Of the transcript of a session only the answers count.
@@ -505,14 +527,19 @@ def test_the_message_that_is_rejoined_may_be_longer_than_the_replay():
     assert "hihi" == fold(found).last.text
 
 
-def test_a_prior_of_the_first_hop_only():
+@pytest.mark.parametrize("message_id", [None, "m", "7", "m.retry"])
+def test_a_prior_of_the_first_hop_only(message_id):
     """
-    A run that is known for none of the hops begins at the decoder's place.
+    A run that is known for none of the hops, or for the first one or another message, begins at the decoder's place.
     """
-    made = Words("m", prior=[])
+    run = RemoteRun(id="run-1", kind="response")
+    prior = [attrs.evolve(message(session("hi", message_id=message_id)), run=run)] if message_id else []
+    made = Words("m", prior=prior)
+    made.resume_hop("run-1")
+    made.next_hop()
     made.resume_hop("run-1")
 
-    assert "m" == made.recorder.message_id
+    assert "m.2" == made.recorder.message_id
 
 
 # -- reading fields

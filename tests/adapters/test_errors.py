@@ -83,6 +83,7 @@ BODIES = {
     "a frame of text": (b"data: busy", "data: busy"),
     "a text of JSON": (b'"busy"', "busy"),  # of SiliconFlow (rikkahub/rikkahub#372)
     "an empty array": (b"[]", "HTTP 503"),
+    "an empty text of JSON": (b'""', "HTTP 503"),
 }
 
 
@@ -421,6 +422,7 @@ LISTS = {
         {"success": False, "errors": [{"code": 7000, "message": "No route for that URI"}]},
         ("No route for that URI", "7000"),
     ),
+    "a message beside a text": ({"message": "Not permitted", "detail": "n"}, ("Not permitted", None)),
 }
 
 

@@ -117,6 +117,7 @@ TOGETHER = {
         [b"1", b'["event: b",\n2]'],
     ),
     "one event": (b"data:1\n\n", [b"1"]),
+    "a comment before a text": (b": c\ndata: x\n\n", [b"x"]),
 }
 
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from assistant_events import ErrorKind, FinishReason, Usage, fold
+from assistant_events import ErrorInfo, ErrorKind, FinishReason, Usage, fold
 from assistant_events.adapters import streamed_calls
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
 from assistant_events.messages import CallStatus, MessageStatus, PartStatus, UserMessage
@@ -817,11 +817,16 @@ def test_blocks_without_content():
 def test_counts_of_a_cut():
     """
     vLLM sends the counts so far with each chunk: after a cut they are not all. With the reason to finish they are.
+
+    Where the connection is lost behind that, others may have been on their way.
     """
     counted = [D(content="a", chunk={"usage": {"completion_tokens": at}}) for at in range(1, 6)]
     cut = message(stream(*counted))
     whole = message(stream(*counted, F()))
+    lost = DIALECT.decoder("a1")
+    events = lost.feed(stream(*counted, F())) + lost.close(ErrorInfo(kind="network", message="cut"))
 
+    assert [cut.usage] * 2 == [cut.usage, fold(events).last.usage]
     assert Usage(output_tokens=5, details={"completion_tokens": 5, "partial": True}) == cut.usage
     assert Usage(output_tokens=5, details={"completion_tokens": 5}) == whole.usage
 
