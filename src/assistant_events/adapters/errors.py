@@ -275,7 +275,7 @@ class ErrorTable:
             yield {numeric: int(error.code), **rest}
         yield {first: error.code, **rest}
         digits = error.code.removeprefix("-")
-        if digits.isdecimal() and digits.isascii() and len(digits) < 11:
+        if digits.isdecimal() and len(digits) < 11:
             yield {numeric: int(error.code), **rest}
         if error.status is not None:
             yield from [{numeric: error.status, other: error.code, **rest} for other in self.fields if other != numeric]

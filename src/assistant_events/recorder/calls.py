@@ -147,7 +147,7 @@ class Calls:
 
     def has_ended(self, key: Hashable) -> bool:
         """Whether the input of a key, which is not open, has been."""
-        return key is not None and key in self._by_key
+        return key in self._by_key
 
     def waiting_for_name(self, call_id: str | None, key: Hashable) -> OpenCall | None:
         """Return the call of the key or of the provider's id that waits for its name."""
@@ -170,7 +170,7 @@ class Calls:
 
     def answerable(self, call_id: str | None, key: Hashable) -> OpenCall | None:
         """Return the call that a result belongs to: that of the key, or the oldest of the id without a result."""
-        if key is not None and key in self._by_key:
+        if key in self._by_key:
             return self._by_key[key]
         self._enter_new()
         unsettled = self._unsettled.get(call_id)

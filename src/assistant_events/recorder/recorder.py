@@ -269,9 +269,7 @@ class Recorder(Delivery):
             merge_state(self._opaque[key], known)
         elif call is not None and (not call.call_id or self._calls.is_open(call)):
             merge_state(call.state, known)
-        elif call is not None or not (
-            self._calls.keep_held(key, known) or self._fragments.keep(key, known, citations, details)
-        ):
+        elif not (self._calls.keep_held(key, known) or self._fragments.keep(key, known, citations, details)):
             self._note("stray-facts", "facts came for an item that had not begun or had ended")
         return self._deliver()
 
