@@ -91,6 +91,17 @@ def test_facts_after_the_end(recorder):
     assert [] == recorder.end("r")
 
 
+def test_sources_after_the_end(recorder):
+    """
+    Of a text they are so, too, without any state.
+    """
+    recorder.text("Hi", key="t")
+    recorder.end("t")
+    recorder.keep("t", citations=[SOURCE])
+
+    assert [TextStarted(**A), TextEnded(**A, text="", citations=[SOURCE])] == recorder.end("t")
+
+
 def test_the_end_of_an_unknown_item(recorder):
     """
     An end without a start has no effect.
@@ -140,6 +151,37 @@ def test_an_input_waits_for_the_name(recorder):
         ToolInputEnded(**C, text='{"a":1}', state={"signature": "s"}),
         ToolCalled(**C, name="search", input={"a": 1}),
     ] == recorder.end(0)
+
+
+def test_a_call_of_the_provider_waits_for_the_name(recorder):
+    """
+    That the provider runs it may be known with the name, or before.
+    """
+    for key, first in enumerate([False, True]):
+        recorder.tool_input(None, None, key=key, provider_executed=first)
+        [begun] = recorder.tool_input(None, "search", key=key, provider_executed=not first)
+
+        assert begun.provider_executed
+
+
+def test_half_of_a_pair_in_an_input(recorder):
+    """
+    It stays in its place, also where its second half does not come.
+    """
+    for delta in ('{"a":"\ud83d', "x", '"}'):
+        recorder.tool_input("c1", "search", delta)
+
+    assert {"a": "\ufffdx"} == recorder.end_tool_input("c1")[-1].input
+
+
+def test_a_call_without_key_and_name_is_kept_once(recorder):
+    """
+    Its own end settles it, so the end of the step does not.
+    """
+    recorder.tool_input("c1", None, "{}")
+    events = recorder.end_tool_input("c1") + recorder.finish("stop")
+
+    assert ["opaque.received", "step.ended"] == [event.type for event in events]
 
 
 @pytest.mark.parametrize(
@@ -256,6 +298,16 @@ def test_a_result_without_a_call(recorder, end):
         ToolCalled(**C, name="search", input={}, provider_executed=True),
         ToolFailed(**C, error=why, output="half", provider_executed=True),
     ] == events[:-1]
+
+
+def test_results_without_calls_and_keys(recorder):
+    """
+    Each is one of its own.
+    """
+    for call_id in ("c1", "c2"):
+        recorder.result(call_id, call_id, name="search")
+
+    assert ["c1", "c2"] == [event.call_id for event in recorder.finish("stop") if event.type == "tool.success"]
 
 
 # -- numbers
