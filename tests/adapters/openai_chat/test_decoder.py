@@ -587,7 +587,6 @@ SO_FAR = {
         [{"a": "x" * 39}],
     ),
     "an input that looks like it": ([J("", 0, "c", "f"), J('{"a":'), J('{"a":1}}')], [{"a": {"a": 1}}]),
-    "two pieces that look like it": ([J('{"a":', 0, "c", "f"), J("1"), J("11}")], [{"a": 111}]),
     "a text that looks like it": (
         [
             D(tool_calls=[{"index": 0, "id": "c", "type": "custom", "custom": {"name": "f", "input": "a"}}]),
