@@ -185,7 +185,7 @@ def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
             is_string = not is_string
         elif not is_string and mark[0] in "{[":
             open_brackets.append("}" if mark[0] == "{" else "]")
-        elif not is_string and open_brackets and len(mark[0]) == 1:
+        elif not is_string and open_brackets:
             open_brackets.pop()
     try:
         found = list(_leaves(read_json(text + '"' * is_string + "".join(open_brackets[::-1])), "$"))
