@@ -113,11 +113,11 @@ def test_an_opaque_item_that_grows(recorder):
     """
     An opaque item is recorded at its end, with everything that was kept for it.
     """
-    assert [] == recorder.begin("o", "opaque", {"step": {"type": "dream"}})
-    recorder.keep("o", {"deltas": [1]})
+    assert [] == recorder.begin("o", "opaque", {"step": {"type": "dream"}, "deltas": [1]})
     recorder.keep("o", {"deltas": [2]})
+    recorder.keep("o", {"deltas": [3]})
 
-    assert [OpaqueReceived(**A, state={"step": {"type": "dream"}, "deltas": [1, 2]})] == recorder.end("o")
+    assert [OpaqueReceived(**A, state={"step": {"type": "dream"}, "deltas": [1, 2, 3]})] == recorder.end("o")
 
 
 @pytest.mark.parametrize("end", ["finish", "close"])
@@ -172,6 +172,17 @@ def test_half_of_a_pair_in_an_input(recorder):
         recorder.tool_input("c1", "search", delta)
 
     assert {"a": "\ufffdx"} == recorder.end_tool_input("c1")[-1].input
+
+
+def test_an_input_whose_end_waits_ends_before_another(recorder):
+    """
+    Both were open: the one without a text waits for the next event.
+    """
+    recorder.tool_input("c1", "search")
+    recorder.tool_input("c2", "search", "{}")
+
+    assert [] == recorder.end_tool_input("c1")
+    assert ["c1", "c1", "c2", "c2"] == [event.call_id for event in recorder.end_tool_input("c2")]
 
 
 def test_a_call_without_key_and_name_is_kept_once(recorder):
