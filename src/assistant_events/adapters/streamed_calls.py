@@ -201,7 +201,7 @@ class StreamedCalls:
         compatible endpoint numbers all calls 0, too. The rest of a call may have a new index (agno#8879, pipecat#4688).
         """
         call = self._at.get(index)
-        if not name:
+        if ident is not None and not name:
             call = self._at.get((index, ident), call)
         last = self._at.get(None)
         if call is None and last is not None and not name and self._is_rest(last, ident):
@@ -277,7 +277,7 @@ class StreamedCalls:
             return None
         known = self._names.pop(call, "")
         name = known if piece in (None, known) else known + piece
-        if name not in self._tools and any(tool.startswith(name) for tool in self._tools):
+        if name and name not in self._tools and any(tool.startswith(name) for tool in self._tools):
             self._names[call] = name
             return None
         return name

@@ -159,8 +159,7 @@ class OpenAIChatDecoder(DecoderBase):
         is_beside = is_empty and any(map(message.get, words.CONTENTS))  # as of Perplexity
         self._is_document = is_beside or (choice.get("delta") is None and choice.get("message") is not None)
         delta = message if self._is_document else delta
-        self._is_completion = not delta
-        delta = delta or {"content": choice.get("text")}
+        delta, self._is_completion = delta or {"content": choice.get("text")}, not delta
         delta = {} if (is_result := self._results.add(delta)) else delta
         self.learn_details(choice, words.CHOICE, level="choice")
         if not delta.keys().isdisjoint(words.RETURNED):
