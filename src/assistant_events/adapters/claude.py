@@ -14,7 +14,15 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events.adapters.asked_again import AskAgainEncoder
 from assistant_events.adapters.encoded import Item
-from assistant_events.adapters.items import BlockKind, block_kind, content_blocks, items_of, last_number, number_of
+from assistant_events.adapters.items import (
+    BlockKind,
+    block_kind,
+    content_blocks,
+    is_blank,
+    items_of,
+    last_number,
+    number_of,
+)
 from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, mappings, string, without
 from assistant_events.history import DropReason, Platforms
 from assistant_events.values import FinishReason, JsonContent
@@ -233,7 +241,7 @@ class ClaudeEncoder(AskAgainEncoder):
             for message, parts in sent:
                 is_behind = isinstance(parts[0], msg.ReasoningPart) or (is_behind and self.is_own(message))
                 found |= set() if is_behind else {message.id}
-                remains |= is_behind or not all(map(self._is_call, parts))
+                remains |= is_behind or not all(self._is_call(part) or is_blank(part) for part in parts)
             if remains:
                 break
         return found
