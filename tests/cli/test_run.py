@@ -634,6 +634,23 @@ class TestTakingUp:
         assert "assistant-events: stopped\n  resume   assistant-events run --resume main" in ran.err
         assert "aborted" == fold_of("main").last.error.kind
 
+    def test_stopped_before_a_run_has_begun(self, run, monkeypatch):
+        """
+        Ctrl-C while a server is not reached names nothing that could be taken up or stopped.
+        """
+        note = AnswerPrinter.note
+
+        def noted(printer, text):
+            note(printer, text)
+            if text.startswith("asking again"):
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(AnswerPrinter, "note", noted)
+        ran = run("run", "Count.", "--base-url", "http://127.0.0.1:9")
+
+        assert 130 == ran.code
+        assert ran.err.endswith("assistant-events: stopped\n")
+
     def test_a_run_that_ends_with_its_connection(self, provider):
         """
         Ctrl-C during a run in the foreground, which does not continue, names nothing that would continue and cost.

@@ -215,7 +215,7 @@ class Conversation:
         except asyncio.CancelledError:
             self._printer.note("stopped")
             with suppress(LocalProtocolError):  # before the block nothing runs
-                self._list_actions(_report(events).situation)
+                self._list_actions_on(_report(events))
             raise
         self._printer.end_line()
         message = session.transcript.get(events.answer.message_id)
@@ -297,8 +297,7 @@ class Conversation:
             self._printer.row("created", str(run.created))
             self._printer.row("updated", str(run.updated))
             self._printer.row("outputs", str(run.outputs))
-        if report.run_id is not None:
-            self._list_actions(report.situation)
+        self._list_actions_on(report)
         return Exit.ANSWER
 
     def _show_answer(self, message: AssistantMessage) -> None:
@@ -309,6 +308,10 @@ class Conversation:
             self._printer.note(f"calls wait for an answer, and this command runs no tools: {names}")
         if message.usage is not None and sys.stderr.isatty():
             self._printer.row("tokens", rendering.usage_text(message.usage))
+
+    def _list_actions_on(self, report: Report) -> None:
+        if report.run_id is not None:  # else there is no run, or nothing of it has come
+            self._list_actions(report.situation)
 
     def _list_actions(self, situation: Situation) -> None:
         for action in Action:
