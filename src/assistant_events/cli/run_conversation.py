@@ -310,7 +310,7 @@ class Conversation:
             self._printer.row("tokens", rendering.usage_text(message.usage))
 
     def _list_actions_on(self, report: Report) -> None:
-        if report.run_id is not None:  # else there is no run, or nothing of it has come
+        if report.run_id is not None:  # else nothing has begun
             self._list_actions(report.situation)
 
     def _list_actions(self, situation: Situation) -> None:
