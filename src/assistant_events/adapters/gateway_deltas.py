@@ -1,8 +1,8 @@
 """
 Deltas of Chat Completions as gateways write them: fields in which they put what comes from another provider.
 
-LiteLLM has an object for it, Portkey the blocks of Claude, Copilot two fields for a thought of his; a few servers send
-a text in an object or in an array, or all of it in each delta. Facts: recordings of 2025-03 to 2026-10.
+LiteLLM has an object for it, Portkey the blocks of Claude and Gemini, Copilot two fields for a thought of Claude; a few
+servers send a text in an object or in an array, or all of it in each delta. Facts: recordings of 2025-03 to 2026-10.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def usual_delta(decoder: DecoderBase, event: Fields, delta: Fields, repeated: Co
         delta = {**delta, "content": None}
     elif text and _SO_FAR.search(string(event, "model") or ""):
         opened = decoder.recorder.open_of(None)
-        so_far = opened.buffer.value() if isinstance(opened, OpenFragment) else ""
+        so_far = opened.buffer.value() if isinstance(opened, OpenFragment) and opened.kind == "text" else ""
         delta = {**delta, "content": text.removeprefix(so_far)}
     if thought := string(delta, "thinking"):  # Copilot has thoughts of Claude there, and takes the other field
         delta = {**delta, "reasoning_text": thought, "thinking": None}
@@ -197,11 +197,11 @@ def _with_blocks(decoder: DecoderBase, delta: Fields, blocks: Sequence[Fields]) 
     thoughts: list[Fields] = []
     images = [*array(delta, "images")]
     rest: list[Fields] = []
-    cited = array(delta, "annotations")
+    cited = [*array(delta, "annotations")]
     for block in blocks:
         facts = filled(block, ("index", "delta", "type", "text", "citation", "citations"))
         kind = string(block, "type") or next((_THOUGHTS[key] for key in _THOUGHTS if key in facts), "")
-        cited = [*cited, *listed(block, "citation"), *array(block, "citations")]
+        cited += [*listed(block, "citation"), *array(block, "citations")]
         if kind in _THOUGHTS.values():
             thoughts.append({"type": kind, **facts})
         elif kind == "image_url":

@@ -174,7 +174,7 @@ class StreamedCalls:
                 if not field and (once := _once(text)) != text:
                     self._replace(call, text := once)
                 last = self._so_far.get(call) if self._is_so_far and not field else ""
-                if last:
+                if last and parse_input(text)[0] is None:
                     self._replace(call, text := last)
                 is_whole = not (is_cut and field and call == len(self._ids) - 1)
                 self._recorder.end_tool_input(key=call, input=streamed_input(text, field), complete=is_whole)

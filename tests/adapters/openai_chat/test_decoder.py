@@ -610,6 +610,16 @@ def test_pieces_that_are_the_input_so_far(chunks, expected, fast):
     assert expected == [call.arguments for call in found]
 
 
+def test_an_input_that_looks_like_it_in_the_last_chunk():
+    """
+    Nothing behind the reason to finish has shown that the pieces are one input.
+    """
+    last = D("tool_calls", tool_calls=[{"index": 0, "function": {"arguments": '{"a":1}}'}}])
+    [call] = message(stream(J("", 0, "c", "f"), J('{"a":'), last, DONE)).tool_calls
+
+    assert {"a": {"a": 1}} == call.arguments
+
+
 def noisy(text, progress, finish_reason=None):
     """
     Return a chunk with a state of a diffusion, as Inception sends it.
