@@ -574,7 +574,8 @@ class EncoderBase(ABC):
         if not isinstance(part, msg.ToolPart):
             return part
         if self.longest_name is not None and self.needs_result(part):
-            part = attrs.evolve(part, name=plain_name(part.name, self.longest_name))
+            name = plain_name(part.name, self.longest_name)
+            part = part if name == part.name else attrs.evolve(part, name=name)  # to copy all costs 10 % of a request
         state = message.parts[place].state
         sent = self._ids.get((message.id, part.call_id))
         if sent is None and self.is_of_provider(message) and "id" in state and "id" not in part.state:
