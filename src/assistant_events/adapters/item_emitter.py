@@ -68,7 +68,7 @@ class ItemEmitter(EmitterBase):
         """Forget the items of an answer that begins again. Subclasses extend it."""
         # Any: the kind determines the class.
         self._waiting: OrderedDict[tuple[int | None, BlockKind], list[Any]] = OrderedDict()
-        """The parts of items of one kind that wait, by number. Its first key, unlike that of a dict, is found at once."""
+        """The parts of items of one kind that wait, by number. The first key of an `OrderedDict` is found at once."""
 
         self._indexes_of_calls: dict[str, int] = {}
         self._next = 0
