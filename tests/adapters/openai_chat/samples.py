@@ -316,7 +316,6 @@ SAMPLES = {
     "other choices": stream(T("a"), {**HEAD, "choices": [{"index": 1, "delta": {"content": "b"}}]}, F(), DONE),
     "facts of servers": stream(
         D(content="Hello", chunk={"provider": "Some Host", "x_groq": {"id": "req_00001"}}),
-        D(content=" you", chunk={"code": 0, "message": "Success", "sid": "cha00001"}),
         F(choice={"native_finish_reason": "completed"}, chunk={"x_groq": {"seed": 7}, "service_tier": "default"}),
         chunk(citations=["https://u.example"], usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}),
         DONE,

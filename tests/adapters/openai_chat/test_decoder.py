@@ -1781,8 +1781,6 @@ DETAILS = {
     "facts of servers": {
         "provider": "Some Host",
         "x_groq": {"id": "req_00001", "seed": 7},
-        "code": 0,  # of Spark, whose message "Success" is left out
-        "sid": "cha00001",
         "choice": {"native_finish_reason": "completed"},
         "service_tier": "default",
         "citations": ["https://u.example"],

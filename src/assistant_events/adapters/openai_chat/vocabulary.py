@@ -99,7 +99,6 @@ DROPPED: Final = by_word(
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number ping/type",
         "It is the sum of the other counts.": "total_tokens",
-        "The word of Spark for the absence of an error.": ".message",
     }
 )
 """Fields that the decoder does not keep, and notes about frames of which it keeps nothing."""
