@@ -10,6 +10,7 @@ import pytest
 from assistant_events.adapters import Dialect, detect_dialect, dialect, dialect_names, load_dialect
 from assistant_events.adapters.gemini_interactions import dialect as gemini
 from assistant_events.errors import AdapterError, UnknownDialectError
+from assistant_events.mock import load_mock
 
 from .notation import C, S, mo
 
@@ -34,6 +35,14 @@ def test_a_dialect_is_loaded_by_name():
     """
     assert gemini is load_dialect("gemini-interactions")
     assert "gemini-interactions" in dialect_names()
+
+
+def test_a_dialect_is_shown_by_its_name():
+    """
+    And so is its mock: what they hold, classes and tables, would take pages.
+    """
+    assert repr(load_dialect("openai-chat")) == "<Dialect 'openai-chat'>"
+    assert repr(load_mock("openai-chat")) == "<MockDialect 'openai-chat'>"
 
 
 def test_an_unknown_name():

@@ -173,6 +173,9 @@ class Dialect:
                 f"policy: expected the item_key of the decoder, {item_key!r}, got {self.policy.item_key!r}"
             )
 
+    def __repr__(self) -> str:
+        return f"<Dialect {self.name!r}>"
+
 
 def _check_encoder(encoder: type[EncoderBase], policy: Policy) -> None:
     for name in ("dialect", "provider"):

@@ -29,6 +29,9 @@ class MockDialect:
     demo: Mapping[str, Any]
     recorded: RecordedApi
 
+    def __repr__(self) -> str:
+        return f"<MockDialect {self.name!r}>"
+
 
 def load_mock(name: str) -> MockDialect:
     """
