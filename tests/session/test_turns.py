@@ -680,6 +680,23 @@ def test_a_regenerated_answer_that_was_cut():
     run(main())
 
 
+def test_a_turn_with_two_answers_that_were_cut():
+    """
+    Each is asked for again: a long turn may meet several deploys.
+    """
+    cut = (line(say="Hel"), ConnectionResetError("x"))
+
+    async def main():
+        client = Provider(cut, ASKS, cut, HELLO)
+        async with Turns(MemoryStore(), app(client), client=client, retry="cut", **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            await turns.run(session)
+        assert (4, "Hello") == (len(client.requests), session.transcript.last.text)
+
+    run(main())
+
+
 def test_a_run_that_was_cut_behind_a_call_that_was_run():
     """
     The log takes nothing more of its answer: the run is stopped, and it is the user's move.

@@ -19,7 +19,7 @@ from assistant_events.errors import (
     PrunedError,
     StoreError,
 )
-from assistant_events.events import HistoryRewound, PromptSubmitted, StepFailed, ToolFailed, ToolSuccess
+from assistant_events.events import HistoryRewound, PromptSubmitted, StepEnded, StepFailed, ToolFailed, ToolSuccess
 from assistant_events.live.contract import Live
 from assistant_events.messages import (
     AssistantMessage,
@@ -111,7 +111,7 @@ class Turns:
             while it ran, or the store failed. Returns its result, such as `call.fail("…")`, or `None` to leave it
             open. By default such calls stay open until they are answered.
 
-        retry: Which steps that were cut, and cannot be resumed, are asked for again, once a turn: `"empty"` for those
+        retry: Which steps that were cut, and cannot be resumed, are asked for again, each once: `"empty"` for those
             that have no content, `"cut"` also for those that have some, which is rewound, unless the app has run a call
             of it; `None` for none. A step that the end of the block has cut is asked for by the next worker.
 
@@ -268,6 +268,8 @@ class Turns:
                 event = record.event
                 if isinstance(event, StepFailed) and event.error.kind in CUT_KINDS:
                     cut = event.message_id
+                elif isinstance(event, StepEnded):
+                    was_asked_again = False
                 elif isinstance(event, (PromptSubmitted, HistoryRewound)):  # the user rewinds whole answers, too
                     was_asked_again = isinstance(event, HistoryRewound) and event.message_id == cut
         except PrunedError:
