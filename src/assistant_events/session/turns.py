@@ -268,9 +268,7 @@ class Turns:
                 event = record.event
                 if isinstance(event, StepFailed) and event.error.kind in CUT_KINDS:
                     cut = event.message_id
-                elif isinstance(event, StepEnded):
-                    was_asked_again = False
-                elif isinstance(event, (PromptSubmitted, HistoryRewound)):  # the user rewinds whole answers, too
+                elif isinstance(event, (PromptSubmitted, StepEnded, HistoryRewound)):  # the user rewinds answers, too
                     was_asked_again = isinstance(event, HistoryRewound) and event.message_id == cut
         except PrunedError:
             return False
