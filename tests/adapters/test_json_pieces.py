@@ -87,6 +87,9 @@ DISORDER = {
     "an index again": [("$.a[0]", 1), ("$.a[1]", 2), ("$.a[0]", 3)],
     "around the last": [("$.a.b", 1), ("$.a", 2)],
     "a text where a number was": [("$.a", 1), ("$.a", "x")],
+    "an index later": [("$.a[0]", "x"), ("$.a[2]", "z"), ("$.a[1]", "y")],
+    "objects of an array": [("$.a[0].b", 1), ("$.a[3].b", 4), ("$.a[1].b", 2)],
+    "a null that was one": [("$.a[0]", None), ("$.a[0]", 1)],
 }
 VALUES = {
     "up again": {"a": {"b": 1, "d": 3}, "c": 2},
@@ -94,6 +97,9 @@ VALUES = {
     "an index again": {"a": [3, 2]},
     "around the last": {"a": 2},
     "a text where a number was": {"a": "x"},
+    "an index later": {"a": ["x", "y", "z"]},
+    "objects of an array": {"a": [{"b": 1}, {"b": 2}, None, {"b": 4}]},
+    "a null that was one": {"a": [1]},
 }
 
 
@@ -110,11 +116,11 @@ def test_values_out_of_order(name):
 
 
 @pytest.mark.parametrize(
-    ("path", "value"), [("$.a.b", 1), ("$.a[0]", 1), ("$.b.d[1]", 1), ("$.c.x", 1), ("$.c[2]", 1), ("nothing", 1)]
+    ("path", "value"), [("$.a.b", 1), ("$.a[0]", 1), ("$.b.d[65]", 1), ("$.c.x", 1), ("$.c[66]", 1), ("nothing", 1)]
 )
 def test_places_that_the_object_does_not_have(path, value):
     """
-    Nothing happens: values hold no others, arrays have no gaps.
+    Nothing happens: values hold no others, and an array has no hundreds of gaps.
     """
     pieces = JsonPieces()
     text = "".join([pieces.add("$.a", "x"), pieces.add("$.c[0]", 1)])

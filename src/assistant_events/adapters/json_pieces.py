@@ -22,11 +22,17 @@ Place: TypeAlias = tuple[str | int, ...]
 _VALUES: Final = {str: "stringValue", float: "numberValue", bool: "boolValue", type(None): "nullValue"}
 """Field with the value of a piece of arguments, by its class; of these, a piece has one."""
 
+_NO_VALUES: Final = frozenset({"jsonPath", "willContinue"})
+"""The other fields of a piece of arguments."""
+
 _STEP: Final = re.compile(r"""\.([^.\[\]'"]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
 _MARK: Final = re.compile(r'["{}\[\]]|\\.')
 """What may open or close a value in JSON text, and escapes in strings."""
 
 _ESCAPE: Final = re.compile(r"\\(.)")
+
+_MOST_MISSING: Final = 64
+"""How many values of an array may be missing at once before one that came; with more, its index is not believed."""
 
 
 class JsonPieces:
@@ -53,7 +59,7 @@ class JsonPieces:
         Return the text that one more value adds.
 
         Args:
-            path: Its place.
+            path: Its place. The values of an array may come in any order (adk-go#1610): missing ones are null.
 
             value: Plain JSON, or a piece of the string that was last, when that is at this place: it ends where another
                 value comes, as the clients of Google and of others read it, whether more was announced or not.
@@ -76,11 +82,17 @@ class JsonPieces:
         return added if self.is_ordered else ""
 
     def add_argument(self, argument: Fields) -> str | None:
-        """Return the text that a piece of arguments adds, an object of the wires of Google; `None` as for `add`."""
+        """
+        Return the text that a piece of arguments adds, an object of the wires of Google; `None` as for `add`.
+
+        One without a value adds nothing: it ends the value or the array at its place, `$.items[]` (adk-go#1610).
+        """
         name = _value_field(argument)
         value = None if name == "nullValue" else argument.get(name)
         value = int(value) if isinstance(value, float) and value.is_integer() else value
         self.will_continue = flag(argument, "willContinue") is True
+        if not name and all(argument[field] is None for field in argument.keys() - _NO_VALUES):
+            return ""
         return self.add(string(argument, "jsonPath") or "", value) if name else None
 
     def end(self) -> str:
@@ -101,12 +113,13 @@ class JsonPieces:
         for at, step in enumerate(place):
             rest = place[at + 1 :]
             known = _knows(within, step)
-            if known is None or (not known and any(isinstance(each, int) and each for each in rest)):
-                return False  # a new array begins at 0
+            if known is None or (not known and any(isinstance(each, int) and each > _MOST_MISSING for each in rest)):
+                return False
             if not known or not rest:
                 new: Any = value if not rest else [] if isinstance(rest[0], int) else {}
-                if isinstance(step, int) and not known:
-                    within.append(new)
+                if isinstance(step, int) and step >= len(within):
+                    self.is_ordered = self.is_ordered and step == len(within)
+                    within += [*[None] * (step - len(within)), new]
                 else:
                     within[step] = new
             within = within[step]
@@ -135,10 +148,12 @@ class JsonPieces:
 
 
 def _knows(within: Any, step: str | int) -> bool | None:
-    """Return whether an object or array has a value at *step*; `None` when it cannot."""
+    """Return whether an object or array has a value at *step*, and no null of an array; `None` when it cannot."""
     if isinstance(step, str):
         return step in within if isinstance(within, dict) else None
-    return step < len(within) if isinstance(within, list) and step <= len(within) else None
+    if not isinstance(within, list) or step > len(within) + _MOST_MISSING:
+        return None
+    return step < len(within) and within[step] is not None
 
 
 def _closed(steps: Place) -> str:

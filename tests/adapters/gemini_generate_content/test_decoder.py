@@ -566,6 +566,30 @@ def test_arguments_of_a_call_that_is_not_open():
     assert [stranger] == [thaw(part.state["part"]) for part in found.parts[1:]]
 
 
+OF_AN_ARRAY = {
+    "the end of a string": (
+        [P("$.t[0].a", goes_on=True, stringValue="x"), P("$.t[0].a", last=True)],
+        {"t": [{"a": "x"}]},
+    ),
+    "the end of an array": ([P("$.t[0]", stringValue="x"), P("$.t[]", last=True)], {"t": ["x"]}),
+    "a later element first": (
+        [P("$.t[1]", stringValue="y"), P("$.t[0]", last=True, stringValue="x")],
+        {"t": ["x", "y"]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("pieces", "value"), OF_AN_ARRAY.values(), ids=OF_AN_ARRAY)
+def test_arguments_of_an_array(pieces, value):
+    """
+    As Vertex streams them (google/adk-go#1609): ends are pieces without a value, and none is left out.
+    """
+    decoder = DIALECT.decoder("a1")
+    found = fold(decoder.feed(answer(F("f", willContinue=True), *pieces)) + decoder.close()).last
+
+    assert (value, []) == (found.tool_calls[0].input, decoder.notes)
+
+
 def test_an_argument_without_a_place():
     """
     It is left out, with a note; the others stay.
