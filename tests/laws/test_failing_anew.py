@@ -6,10 +6,20 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import MessageStatus, StepFailed, ToolStarted, find_problems, fold
-from assistant_events.messages import fail_again
+from assistant_events import (
+    MessageStatus,
+    StepFailed,
+    ToolApprovalRequested,
+    ToolApproved,
+    ToolStarted,
+    ToolSuccess,
+    find_problems,
+    fold,
+)
+from assistant_events.messages import close_message, fail_again
 from assistant_events.testing import Call, answer, durable, error, message, run
 from assistant_events.testing.strategies import Verb, steps
+from tests.each import check_each
 
 from .test_rejoin import performed
 
@@ -60,6 +70,34 @@ def test_only_what_failed_fails_anew():
     assert [] == fail_again(message(answered), GONE, "gone")
     assert 1 == message(started).tool_calls[0].attempt
     assert [] == fail_again(message(started), GONE, "gone")
+
+
+def test_an_approval_is_said_again():
+    """
+    Whether a person was asked about a call, and what they answered, is there afterwards.
+    """
+    *begun, _ = answer(calls=[Call("add", {"x": 1})])
+    about = {"message_id": "a1", "call_id": "call-1"}
+
+    def check(*acts):
+        running = fold([*begun, *acts], strict=True)
+        before = fold(close_message(running["a1"], error("interrupted")), start=running)
+        again = fail_again(before["a1"], GONE, "gone")
+
+        assert [] == find_problems(again, start=before)
+        assert before["a1"].parts == fold(again, start=before)["a1"].parts
+
+    asked = ToolApprovalRequested(reason="It deletes files.", **about)
+    check_each(
+        {
+            "asked": asked,
+            "asked without a reason": ToolApprovalRequested(**about),
+            "asked and approved": (asked, ToolApproved(**about)),
+            "approved unasked": ToolApproved(**about),
+            "asked, and the provider answers": (asked, ToolSuccess(output="2", provider_executed=True, **about)),
+        },
+        check,
+    )
 
 
 def test_a_result_of_the_provider_is_said_again():

@@ -102,7 +102,9 @@ def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:
 
 
 def _events_of_call(call: msg.ToolPart) -> list[ev.DurableEvent]:
-    message_id, call_id, hosted = call.message_id, call.call_id, call.provider_executed
+    message_id, call_id = call.message_id, call.call_id
+    # The app asks about its own calls alone: such a call became the provider's by its result.
+    hosted = call.provider_executed and call.approval is None
     again: list[ev.DurableEvent] = []
     if call.input_status is not None:
         complete = call.input_status is msg.PartStatus.COMPLETED
@@ -122,6 +124,9 @@ def _events_of_call(call: msg.ToolPart) -> list[ev.DurableEvent]:
             state=call.state,
         )
         again.append(called)
+    if call.approval is not None:
+        again.append(call.request_approval(call.approval_reason))
+        again += [call.approve()] * (call.approval is msg.ApprovalStatus.APPROVED)
     if call.settled:
         output, state = call.output, call.result_state
         if call.error is None:
