@@ -11,11 +11,14 @@ import time
 import weakref
 from contextlib import aclosing
 
+import attrs
 import pytest
 
 from assistant_events.adapters import gemini_generate_content
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import (
+    CompactionDelta,
+    CompactionStarted,
     Frame,
     HistoryRewound,
     Record,
@@ -34,9 +37,10 @@ from assistant_events.live.fragments import OpenFragments
 from assistant_events.reducer import fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
-from assistant_events.testing import Call, answer, durable, origin, prompt
+from assistant_events.testing import Call, answer, durable, origin, prompt, records
 from assistant_events.testing.live import Publisher, Watcher
 from assistant_events.testing.virtual_loop import run
+from tests.each import check_each
 from tests.session.scripted import CALL, Provider, Scripted, line
 
 
@@ -904,6 +908,50 @@ def test_what_a_rewind_and_a_restart_close():
     assert [] == late_frames(
         [begun[0], call], progress("c1", "half"), [StepRestarted(message_id="a1", reason="again"), begun[1]]
     )
+
+
+def test_a_rewind_of_what_is_behind_an_answer_closes_nothing_of_it():
+    """
+    A prompt came while the answer was written, or before its start and was not read, and is taken back: the text that
+    streams, and the progress of a call, stay open.
+    """
+    started, text = StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")
+    unread = [prompt(message_id="u2"), prompt(message_id="u3")]
+    hello, more = (TextDelta(message_id="a1", offset=at, delta=text) for at, text in ((0, "Hello"), (5, " you")))
+    both = TextDelta(message_id="a1", offset=0, delta="Hello you")
+    back = [HistoryRewound(message_id="u2")]
+    first = [text, TextEnded(message_id="a1", text="First.")]
+    call = ToolCalled(message_id="a1", call_id="c1", name="look", input={})
+    half, summary = progress("c1", "half"), CompactionStarted(message_id="k1", reason="auto")
+    short = CompactionDelta(message_id="k1", offset=0, delta="In short")
+    ended = StepEnded(message_id="a1", finish_reason="tool-calls")
+    before = attrs.evolve(started, before="u2")
+
+    def check(*steps, expected=(both,)):
+        assert [*expected] == late_frames(*steps)
+
+    check_each(
+        {
+            "it came before the start": ([*unread, before, text], hello, back, more),
+            "the last of them": ([*unread, before, text], hello, [HistoryRewound(message_id="u3")], more),
+            "it came between two texts": ([started, *first, *unread, text], hello, back, more),
+            "it came in the first of two texts": ([started, text, *unread, first[1], text], hello, back, more),
+        },
+        check,
+    )
+    check([started, call, ended], [summary, *unread], half, back, short, expected=[short, half])
+    check([*unread, before, text], hello, [HistoryRewound(message_id="a1")], expected=[])
+
+
+def test_the_order_of_messages_is_forgotten_with_their_step():
+    """
+    A channel that has subscribers for a whole session does not grow with it.
+    """
+    fragments = OpenFragments()
+    for record in records([prompt(), *answer("Hi"), prompt(message_id="u2"), *answer("Bye", message_id="a2")]):
+        fragments.apply(record)
+
+    assert [] == fragments._messages
 
 
 def test_the_progress_that_one_lacks_who_has_fallen_behind():

@@ -15,6 +15,7 @@ _CLOSING: Final = frozenset[type](
 )
 """Events that close more than the fragment that they name."""
 
+_BEGINNING: Final = frozenset[type]({ev.PromptSubmitted, ev.StepStarted, ev.CompactionStarted})
 _KINDS: Final = {**STARTS, **ENDS}
 _INPUT: Final = ev.ToolInputDelta.type
 
@@ -31,7 +32,7 @@ class OpenFragments:
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str, str], _Text] = {}  # by the fields of `Fragment`
         self._progress: dict[tuple[str, str], tuple[int, ev.ToolProgress]] = {}  # by message and call
-        self._messages: list[str] = []  # as they follow one another, from the first with something open
+        self._messages: list[str] = []  # as they follow one another, from the first that runs or has something open
         self._settled = 0  # `seq` of the last record that has ended calls
 
     def __bool__(self) -> bool:
@@ -42,21 +43,18 @@ class OpenFragments:
         # Any: it has a call where a fragment of its kind has one.
         event: Any = record.event
         cls, name, texts, rest = event.__class__, event.message_id, self._texts, None
+        if cls in _BEGINNING:
+            self._place(name, event.before if cls is ev.StepStarted else None)
         if (kind := _KINDS.get(cls)) is not None:
             key = (name, kind, event.call_id if kind == _INPUT else "")
             if cls in STARTS:
                 texts[key] = _Text(record.seq)
+                self._note(name)
             else:
                 text = texts.pop(key, None)
                 rest = rest_of(event, 0 if text is None else text.length)
         if cls in _CLOSING:
             self._settle(event, name, record.seq)
-        messages = self._messages
-        if not (texts or self._progress):
-            if messages:
-                self._messages = []
-        elif name is not None and name not in messages:
-            messages.append(name)
         return rest
 
     def add(self, events: Sequence[LiveEvent], index: int, *, after: int, is_last: bool) -> list[LiveEvent]:
@@ -108,16 +106,25 @@ class OpenFragments:
             self._messages = known[: known.index(name)] if name in known else []
         for fragment in closed_fragments([Fragment(*key) for key in self._texts], (event,), lambda: self._messages):
             del self._texts[fragment]
-        if not isinstance(event, ev.StepEnded | ev.StepFailed):
+        if isinstance(event, ev.StepEnded | ev.StepFailed):
+            self._messages = self._messages if self else []
+        else:
             self._settled = seq
             left = (
                 self._messages if isinstance(event, ev.HistoryRewound) else {key[0] for key in self._progress} - {name}
             )
             self._progress = {key: value for key, value in self._progress.items() if key[0] in left}
 
+    def _place(self, message_id: str, before: str | None) -> None:
+        """Add a message that begins: at the end, or before a prompt that it has not read."""
+        if before is not None:
+            self._note(before)
+        self._messages.insert(len(self._messages) if before is None else self._messages.index(before), message_id)
+
     def _note(self, message_id: str) -> None:
+        """Add a message if it is not known: it began before all that are."""
         if message_id not in self._messages:
-            self._messages.append(message_id)
+            self._messages.insert(0, message_id)
 
 
 @final
