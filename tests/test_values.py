@@ -802,6 +802,12 @@ WRONG = [
     ),
     (
         ErrorInfo,
+        {**ERROR, "retry_after_s": float(1 << 63)},  # a document with it could not be read
+        ValueError,
+        "ErrorInfo.retry_after_s: expected 0 or more, got 9.223372036854776e+18",
+    ),
+    (
+        ErrorInfo,
         {**ERROR, "retry_after_s": 1 << 63},
         TypeError,
         "ErrorInfo.retry_after_s: expected a number or None, got int",

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import repeat
-from math import inf
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -86,12 +85,12 @@ def check_name(instance: object, field: Attribute[Any], value: object) -> None:
 
 
 def check_seconds_or_none(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a finite number of 0 or more, or `None`."""
+    """Check that the value is a number of 0 or more and below 2 ** 63, as documents have it, or `None`."""
     if value is None:
         return
     if not isinstance(value, float):
         raise _wrong(type(instance), field, "a number or None", value)
-    if not 0 <= value < inf:
+    if not 0 <= value < 1 << 63:
         raise _out_of_range(instance, field, f"0 or more, got {value}")
 
 
