@@ -620,7 +620,10 @@ def test_times_of_a_compaction():
     """
     A summary has times as an answer has them.
     """
+    failed = CompactionFailed(message_id="c1", error=error())
+
     assert Times(started=at(0), ended=at(1)) == only(records(compaction())).times
+    assert Times(started=at(0), ended=at(1)) == only(records([compaction()[0], failed])).times
 
 
 def test_a_restart_opens_the_time_of_its_message():
