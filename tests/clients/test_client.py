@@ -851,6 +851,32 @@ def test_a_network_that_stays_away():
     assert ["create", *["replay"] * 3, *["document"] * 4] == provider.asked
 
 
+OUT = {
+    "one request too many": (Plan(status=429), 429),
+    "overloaded": (Plan(status=503), 503),
+    "an error of the server": (Plan(status=500, body=PAGE), 500),
+    "a page of a gateway": (Plan(body=PAGE, headers={"content-type": "text/html"}), PAGE),
+}
+
+
+@pytest.mark.parametrize(("plan", "answer"), OUT.values(), ids=OUT)
+def test_a_service_that_is_out(plan, answer):
+    """
+    A service that answers nothing of use for a while ends the reading, not the run: it is the provider's move.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4), *[plan] * 9], documents=[answer])
+
+    async def work():
+        made = client(provider).create(BODY, "m")
+        return fold(await events_of(made)), made.report
+
+    transcript, report = run(work())
+
+    assert ("interrupted", Situation.INTERRUPTED) == (end_of(report), report.situation)
+    assert ("provider", "m") == (transcript.awaits, transcript.unfinished()[0].message_id)
+    assert ["create", *["replay"] * 3, *["document"] * 4] == provider.asked
+
+
 def test_a_key_that_is_refused_later():
     """
     A refusal of the key is the end, wherever it comes; the run can be resumed with another one.

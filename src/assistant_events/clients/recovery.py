@@ -19,7 +19,7 @@ import attrs
 
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.messages import AssistantMessage, MessageStatus
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
 
 ZOMBIE_CODE: Final = "zombie"
 """`ErrorInfo.code` of a message whose run is a zombie."""
@@ -370,8 +370,10 @@ class RecoveryState:
         mode = self.mode if self.mode is FailureMode.CUT else FailureMode.DROP
         return attrs.evolve(self, idle=self.idle + 1, mode=mode, error=error)
 
-    def not_fetched(self, error: ErrorInfo, policy: RecoveryPolicy) -> RecoveryState:
-        """Return the state after the document could not be fetched, which ends the message."""
+    def not_fetched(self, error: ErrorInfo, policy: RecoveryPolicy, *, transient: bool) -> RecoveryState:
+        """Return the state after the document could not be fetched, which ends the message, *transient* or for good."""
+        if transient and error.kind not in CUT_KINDS:  # the service is out, and the run may continue
+            error = attrs.evolve(error, kind=ErrorKind.INTERRUPTED)
         if self.follows >= policy.follows:
             tried = f"(the stream was asked for {self.follows} times and did not come to its end)"
             error = attrs.evolve(error, message=f"{error.message} {tried}")

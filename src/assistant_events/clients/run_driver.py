@@ -446,8 +446,10 @@ class RunDriver:
             except InterruptedWaitError:
                 return None, []
             except RequestFailedError as failure:
-                lost = failure.status == 404
-                self.state = self.state.lost(failure.error) if lost else self.state.not_fetched(failure.error, policy)
+                if failure.status == 404:
+                    self.state = self.state.lost(failure.error)
+                else:
+                    self.state = self.state.not_fetched(failure.error, policy, transient=failure.transient)
                 return None, []
             polls += 1
             if not fetched.run.running:
