@@ -324,12 +324,9 @@ class RunDriver:
             connection.failure = failure
             data = b""
         connection.last_byte = clock.monotonic()
-        if not data:
-            connection.over = True
-            # Ends a frame that is complete but for its end mark; other text is the tail then.
-            data = b"\n\n"
+        connection.over = not data
         known = decoder.news
-        events = decoder.feed(data)
+        events = decoder.feed(data) if data else decoder.end_stream()
         connection.gave = connection.gave or bool(events)
         # The time at which the data is decoded: reading a flood of repeated events takes as long as waiting does.
         connection.received(clock.monotonic(), news=bool(events) or decoder.news != known)

@@ -120,6 +120,11 @@ class TrackingDecoder(DecoderBase):
         self._begin_connection()
         self.rejoin()
 
+    def end_stream(self) -> list[Event]:
+        """Decode an event that is complete but for its end mark, because no more bytes come; other text is the tail."""
+        self._close_framing()
+        return self._taken()
+
     def release(self, usage: Fields) -> list[Event]:
         """Decode the end that was held back, with the usage of the document, or without any."""
         held, self._held = self._held, None

@@ -118,6 +118,17 @@ def test_a_damaged_stream():
     assert ("Hello", "protocol") == (message.text, message.error.kind)
 
 
+@pytest.mark.parametrize(("cut", "ended"), [(0, None), (1, "interrupted"), (2, "interrupted"), (3, "interrupted")])
+def test_a_stream_without_its_last_bytes(cut, ended):
+    """
+    Nothing is added to the bytes of a frame: a cut inside of it is no damage, and one behind it is the end.
+    """
+    body = stream(M, T(0, "Hello"), X(0), K())
+    message, _, _ = asked(streamed(body[: len(body) - cut]))
+
+    assert ("Hello", ended) == (message.text, message.error and message.error.kind)
+
+
 def test_a_key_in_an_answer():
     """
     A credential never arrives: its frame fails the answer.
