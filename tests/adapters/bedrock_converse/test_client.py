@@ -121,7 +121,7 @@ def test_a_damaged_stream():
 @pytest.mark.parametrize(("cut", "ended"), [(0, None), (1, "interrupted"), (2, "interrupted"), (3, "interrupted")])
 def test_a_stream_without_its_last_bytes(cut, ended):
     """
-    Nothing is added to the bytes of a frame: a cut inside of it is no damage, and one behind it is the end.
+    Nothing is added to the bytes of a frame: a cut inside of it does not damage it, and one behind it is the end.
     """
     body = stream(M, T(0, "Hello"), X(0), K())
     message, _, _ = asked(streamed(body[: len(body) - cut]))
