@@ -826,15 +826,18 @@ def test_a_foreground_stream_that_is_silent():
     assert ["create"] == provider.asked
 
 
-def test_a_run_that_vanishes_while_its_stream_is_silent():
+@pytest.mark.parametrize("status", [404, 410])
+@pytest.mark.parametrize("plans", [[Plan(upto=4, how="stall")], [Plan(upto=4)], [Plan(upto=4), Plan(status=501)]])
+def test_a_run_that_vanishes(plans, status):
     """
-    When the document is gone, so is the run.
+    When the document or the replay is gone, so is the run, whatever was asked for.
     """
-    provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], documents=[404])
+    plans = [*plans, Plan(status=status)]
 
-    event, report = ended(provider)
+    event, report = ended(Provider(*hello(), plans=plans, documents=[status]))
 
     assert ("not-found", "not-found") == (end_of(report), event.error.kind)
+    assert Situation.LOST is report.situation
 
 
 def test_a_network_that_stays_away():
@@ -1186,14 +1189,15 @@ def test_a_stop_that_is_cancelled():
     assert "aborted" == run(work()).error.kind
 
 
-def test_stop_a_run_that_is_gone():
+@pytest.mark.parametrize("status", [404, 410])
+def test_stop_a_run_that_is_gone(status):
     """
     A run that the provider does not have counts as deleted, and its deletion has no error; other refusals count.
     """
-    gone = run(client(Provider(cancel=404, delete=404)).stop("v1"))
-    refused = run(client(Provider(cancel=404, delete=403)).stop("v1"))
+    gone = run(client(Provider(cancel=status, delete=status)).stop("v1"))
+    refused = run(client(Provider(cancel=status, delete=403)).stop("v1"))
 
-    assert (False, True, 404, None) == (gone.cancelled, gone.deleted, gone.cancel_error.status, gone.delete_error)
+    assert (False, True, status, None) == (gone.cancelled, gone.deleted, gone.cancel_error.status, gone.delete_error)
     assert (False, 403) == (refused.deleted, refused.delete_error.status)
 
 

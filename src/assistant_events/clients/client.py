@@ -17,7 +17,7 @@ from assistant_events.clients.hosts import proxy_secrets, service_url
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.recovery import RecoveryPolicy, RequestKind, RunSummary
 from assistant_events.clients.report import StopResult
-from assistant_events.clients.retry import RequestFailedError
+from assistant_events.clients.retry import GONE, RequestFailedError
 from assistant_events.clients.run_driver import RunDriver, Start
 from assistant_events.clients.run_stream import RunStream
 from assistant_events.errors import LocalProtocolError
@@ -366,7 +366,7 @@ async def _stop(transport: Transport, run_id: str) -> StopResult:
         except RequestFailedError as failure:
             errors.append(failure.error)
     cancel_error, delete_error = errors
-    gone = delete_error is not None and delete_error.status == 404
+    gone = delete_error is not None and delete_error.status in GONE
     return StopResult(
         run_id=run_id,
         cancelled=cancel_error is None,

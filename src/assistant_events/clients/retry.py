@@ -12,6 +12,9 @@ from assistant_events.values.info import is_retryable_status
 
 _T = TypeVar("_T")
 
+GONE: Final = frozenset({404, 410})
+"""HTTP statuses of a run that the provider does not have, or not any more."""
+
 _PASSING: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED})
 _LASTING: Final = frozenset(
     {ErrorKind.QUOTA, ErrorKind.CONTEXT_LENGTH, ErrorKind.AUTH, ErrorKind.NOT_FOUND, ErrorKind.CONTENT_FILTER}

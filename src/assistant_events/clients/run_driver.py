@@ -28,7 +28,7 @@ from assistant_events.clients.recovery import (
     classify,
 )
 from assistant_events.clients.report import Report
-from assistant_events.clients.retry import RequestFailedError, may_create_again, retried
+from assistant_events.clients.retry import GONE, RequestFailedError, may_create_again, retried
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.events import Event
 from assistant_events.messages import fail_again
@@ -293,7 +293,7 @@ class RunDriver:
 
     async def _not_followed(self, failure: RequestFailedError, cursor: str | None) -> RequestKind | None:
         self.state = attrs.evolve(self.state, replay_failed=True)
-        if failure.status == 404:
+        if failure.status in GONE:
             self.state = self.state.lost(failure.error)
             return None
         if failure.status in (401, 403):
@@ -356,7 +356,7 @@ class RunDriver:
             return None
         self._interrupt = None
         self.state = self.state.disconnected(seen, mode, news=connection.gave)
-        if failure is not None and failure.status == 404:
+        if failure is not None and failure.status in GONE:
             self.state = self.state.lost(failure.error)
             return None
         if mode is FailureMode.ZOMBIE and self.state.run is not None:
@@ -443,7 +443,7 @@ class RunDriver:
             except InterruptedWaitError:
                 return None, []
             except RequestFailedError as failure:
-                if failure.status == 404:
+                if failure.status in GONE:
                     self.state = self.state.lost(failure.error)
                 else:
                     self.state = self.state.not_fetched(failure.error, policy, transient=failure.transient)
