@@ -11,16 +11,21 @@ import zlib
 import httpx2
 import pytest
 
-from assistant_events import find_problems, fold
+from assistant_events import AssistantMessage, MessageStatus, Origin, RemoteRun, find_problems, fold
 from assistant_events.adapters.encoded import Encoded
-from assistant_events.adapters.gemini_interactions.client import GeminiInteractions, SyncGeminiInteractions
+from assistant_events.adapters.gemini_interactions.client import (
+    GeminiInteractions,
+    GeminiInteractionsApi,
+    SyncGeminiInteractions,
+)
+from assistant_events.adapters.openai_responses.client import OpenAIResponsesApi
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, Situation
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import C, D, E, K, S, mo, text
 from tests.adapters.notation import stream as as_bytes
 
-from .answers import BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last
+from .answers import AGENT, BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last
 from .provider import NOT_FOUND, Plan, Provider
 
 MODEL_BODY = {"model": "gemini-3.6-flash", "input": "Hi"}
@@ -931,6 +936,36 @@ def test_a_cursor_that_is_refused():
 
     assert "step.ended" == ended(provider)[0].type
     assert ["create", "cursor v1_13", "replay"] == provider.asked
+
+
+STORED = {
+    "a model of Gemini": (GeminiInteractionsApi, "gemini-3.6-flash", False, {"model": "gemini-3.6-flash"}),
+    "an agent of it": (GeminiInteractionsApi, AGENT, True, {"agent": AGENT, "store": True, "background": True}),
+    "a model of OpenAI": (OpenAIResponsesApi, "gpt-5.6", False, {"model": "gpt-5.6"}),
+    "one in the background": (
+        OpenAIResponsesApi,
+        "gpt-5.6",
+        True,
+        {"model": "gpt-5.6", "store": True, "background": True},
+    ),
+    "an unknown model": (OpenAIResponsesApi, None, False, {}),
+}
+
+
+@pytest.mark.parametrize(("api", "name", "resumable", "request_"), STORED.values(), ids=STORED)
+def test_the_request_of_a_stored_message(api, name, resumable, request_):
+    """
+    A message has the name of its model or agent, and its run continues by itself or not; more is not known.
+    """
+    origin = Origin(dialect=api.dialect.name, provider=api.provider, model=name)
+    message = AssistantMessage(
+        id="m",
+        status=MessageStatus.RUNNING,
+        origin=origin,
+        run=RemoteRun(id="v1", kind="response", resumable=resumable),
+    )
+
+    assert request_ == api().request_of(message)
 
 
 # -- usage
