@@ -43,7 +43,7 @@ from tests.session.moves import (
     until,
     with_run,
 )
-from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, line
+from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, Scripted, Store, line
 
 
 def test_a_turn_with_tools():
@@ -634,6 +634,35 @@ def test_a_step_that_was_cut_at_its_start(retry):
         assert ("interrupted", []) == (transcript["a1"].error.kind, client.requests)
 
 
+@pytest.mark.parametrize(("left", "retry"), [(CUT[:1], "empty"), (CUT, "cut")], ids=["at its start", "in a text"])
+def test_a_worker_that_dies_behind_the_close_of_a_cut_step(left, retry):
+    """
+    What closes the step has rewound it, too: the next worker asks for it again.
+    """
+    inner = left_by_a_dead_worker(*left)
+
+    class Killed(Store):
+        """A store that is reached no more behind that batch."""
+
+        def append(self, session_id, events, **more):
+            self.refuse = FencedError("killed") if "step.failed" in self.types else None
+            return super().append(session_id, events, **more)
+
+    async def take_up(store, condition):
+        client = Provider(HELLO)
+        async with Turns(store, app(client), client=client, alone=True, retry=retry, **SOON):
+            await until(condition)
+
+    async def main():
+        store = Killed()
+        store.inner = inner
+        await take_up(store, lambda: "step.failed" in store.types)
+        await take_up(inner, lambda: not inner.unfinished())
+
+    run(main())
+    assert "Hello" == fold(inner.read("s1")).last.text
+
+
 @pytest.mark.parametrize(
     ("retry", "ran", "texts"),
     [
@@ -803,6 +832,28 @@ async def after(gate, chunks):
     await gate.wait()
     for chunk in chunks:
         yield chunk
+
+
+def test_an_answer_that_the_app_receives_itself(caplog):
+    """
+    A task of the turns leaves it alone: it is neither closed nor asked for again.
+    """
+
+    async def main():
+        gate = asyncio.Event()
+        client = SlowProvider(after(gate, HELLO))
+        async with Turns(MemoryStore(), app(client), client=client, retry="cut", **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            async with session.respond(client, BODY) as events:
+                gate.set()
+                async for event in events:
+                    if event.type == "step.started":
+                        turns.start(session)
+                        await until(lambda: "its run could not be resumed" in caplog.text)
+            assert "Hello" == session.transcript.last.text
+
+    run(main())
 
 
 def test_a_drain_waits_for_the_end_of_a_turn():

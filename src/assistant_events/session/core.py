@@ -510,9 +510,9 @@ class Core(ABC, Generic[StreamT]):
         def plan() -> list[Event]:
             self._message(message_id)
             newest = self.transcript.last
-            if last and (newest is None or newest.id != message_id):
+            if last and (newest is None or newest.id != message_id or message_id in self._receivers.message_ids):
                 return []
-            return [HistoryRewound(message_id=message_id), *then]
+            return [*(self._closing() if last else ()), HistoryRewound(message_id=message_id), *then]
 
         return await self._append(plan, meta, names=() if as_it_is else (message_id,))
 
@@ -549,15 +549,13 @@ class Core(ABC, Generic[StreamT]):
         received, name = self._receivers.message_ids, self.new_id()
         return received, await self._append(lambda: self._receivers.cancellation(name, client), meta, names=()), runs
 
-    async def _reconcile(self, meta: Meta, *, abandon_calls: bool, abandon_runs: bool) -> Records:
-        """Close abandoned messages, except those that this session receives."""
+    def _closing(self, **abandon: bool) -> list[Event]:
+        """Return the events that close abandoned messages, except those that this session receives."""
+        busy = self._receivers.message_ids
+        return [event for event in reconcile(self.transcript, **abandon) if event.message_id not in busy]
 
-        def plan() -> list[Event]:
-            busy = self._receivers.message_ids
-            events = reconcile(self.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
-            return [event for event in events if event.message_id not in busy]
-
-        return await self._append(plan, meta)
+    async def _reconcile(self, meta: Meta, **abandon: bool) -> Records:
+        return await self._append(lambda: self._closing(**abandon), meta)
 
     # -- decisions
 

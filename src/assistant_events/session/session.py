@@ -153,7 +153,8 @@ class Session(Core[EventStream]):
         """
         Remove a message and all after it from the transcript; the log keeps them. Raises as `append` does.
 
-        With *last* nothing is removed when another writer has appended a message behind it meanwhile.
+        With *last* it is closed first, in the same batch; nothing is done when another writer has appended a message
+        behind it meanwhile, or while it is received here.
         """
         return await self._alone(self._rewind(message_id, meta, last=last))
 

@@ -30,6 +30,7 @@ from assistant_events.messages import (
     UserMessage,
     fail_again,
 )
+from assistant_events.reducer import fold, reconcile
 from assistant_events.session.answers import Client, check_asynchronous, is_of
 from assistant_events.session.options import Records
 from assistant_events.session.session import Session
@@ -523,15 +524,15 @@ class Turns:
                 await self._watch(session, self._resume(session, message.id))
             else:
                 _log.warning("the run of message %r is not resumed: it is of %r", message.id, message.origin.dialect)
+        await self._ask_again(session)
         await session.reconcile()
         await session.append(*self._results_of_lost(session.transcript))
-        await self._ask_again(session)
 
     async def _ask_again(self, session: Session) -> None:
-        """Rewind the last answer if it is asked for again: then it is the move of the model."""
-        last = session.transcript.last
-        if last is not None and await self.asks_again(session.session_id, session.transcript):
-            await session.rewind(last.id, last=True)
+        """Close the last answer, and rewind it, if it is asked for again: then it is the move of the model."""
+        closed = fold(reconcile(session.transcript), start=session.transcript)
+        if closed.last is not None and await self.asks_again(session.session_id, closed):
+            await session.rewind(closed.last.id, last=True)
 
     def _results_of_lost(self, transcript: Transcript) -> list[ToolSuccess | ToolFailed]:
         calls = [call for call in transcript.pending_tool_calls if call.is_outcome_unknown]
