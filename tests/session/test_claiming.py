@@ -11,7 +11,7 @@ from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from assistant_events.testing import prompt, virtual_loop
 from tests.session.moves import FailingStore, SlowProvider, answer, run, silent
-from tests.session.scripted import HELLO, Provider, Store, line
+from tests.session.scripted import CUT, HELLO, Provider, Store, line
 
 
 def test_a_cancelled_claim():
@@ -72,6 +72,25 @@ def test_an_answer_that_a_newer_claim_refuses():
             await answer(session, SlowProvider(chunks()))
 
         assert [True] == closed
+
+    run(main())
+
+
+def test_a_cut_answer_of_a_session_that_was_taken_over():
+    """
+    The worker that has lost the session neither closes nor rewinds it.
+    """
+
+    async def main():
+        store = Store()
+        store.append("s1", [prompt(message_id="u1"), *CUT])
+        session = await Session.open(store, "s1", worker="w1")
+        with pytest.raises(FencedError):
+            async with session.claimed():
+                store.take_over("w2", dead_after_s=0)
+                await session.rewind("a1", last=True)
+
+        assert ["prompt.submitted", "step.started", "text.started"] == store.types
 
     run(main())
 

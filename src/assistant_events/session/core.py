@@ -514,7 +514,7 @@ class Core(ABC, Generic[StreamT]):
                 return []
             return [*(self._closing() if last else ()), HistoryRewound(message_id=message_id), *then]
 
-        return await self._append(plan, meta, names=() if as_it_is else (message_id,))
+        return await self._append(plan, meta, names=None if last else () if as_it_is else (message_id,))
 
     async def _regenerate(self, message_id: str, meta: Meta) -> Records:
         if not isinstance(self._message(message_id), AssistantMessage):
