@@ -210,6 +210,17 @@ REFUSALS = [
     (lambda store: store.delete(b"s"), TypeError, "session_id: expected str, got bytes"),
     (lambda store: store.seq(""), ValueError, "session_id: expected a non-empty string"),
     (lambda store: store.load_snapshot(5), TypeError, "session_id: expected str, got int"),
+    (lambda store: store.seqs(["s", 5]), TypeError, "session_id: expected str, got int"),
+    (lambda store: store.snapshot("", Transcript(seq=1)), ValueError, "session_id: expected a non-empty string"),
+    (lambda store: store.prune("", 1), ValueError, "session_id: expected a non-empty string"),
+    (lambda store: store.fork("", "t"), ValueError, "session_id: expected a non-empty string"),
+    (lambda store: store.claim("", "w1"), ValueError, "session_id: expected a non-empty string"),
+    (lambda store: store.checkpoint("", [DELTA]), ValueError, "session_id: expected a non-empty string"),
+    (lambda store: store.checkpoint("s", [DELTA], after=-1), ValueError, "after: expected 0 or more, got -1"),
+    (lambda store: store.checkpoint("s", [DELTA], token="7"), TypeError, "token: expected int, got str"),
+    (lambda store: store.append("s", [EVENT], token="7"), TypeError, "token: expected int, got str"),
+    (lambda store: store.take_over(""), ValueError, "worker: expected a non-empty string"),
+    (lambda store: store.sessions(after=5), TypeError, "after: expected str, got int"),
 ]
 
 
