@@ -900,6 +900,7 @@ def test_what_a_rewind_and_a_restart_close():
     call = ToolCalled(message_id="a1", call_id="c1", name="look", input={}, provider_executed=True)
 
     assert [hello] == late_frames(begun, hello)
+    assert [hello] == late_frames(begun, hello, TextDelta(message_id="a1", offset=8, delta="you"))  # behind a gap
     assert [] == late_frames(begun, hello, [HistoryRewound(message_id="a0")])
     more, both = (TextDelta(message_id="a1", offset=at, delta=text) for at, text in ((5, " you"), (0, "Hello you")))
     later = [*begun, prompt(message_id="u2")]
@@ -958,7 +959,8 @@ def test_the_progress_that_one_lacks_who_has_fallen_behind():
     """
     It is that of the items from the next one on.
     """
-    fragments = OpenFragments()
-    fragments.add([progress("c1", "half")], 5, after=0, is_last=True)
+    fragments, text = OpenFragments(), TextDelta(message_id="a1", offset=0, delta="Hello")
+    half = [progress("c1", "half"), text]
+    assert half == fragments.add(half, 5, after=0, is_last=True)
 
-    assert [[progress("c1", "half")], []] == [fragments.missing(since) for since in (5, 6)]
+    assert [[text, progress("c1", "half")], []] == [fragments.missing(since) for since in (5, 6)]

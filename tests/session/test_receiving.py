@@ -377,6 +377,7 @@ def test_a_message_that_is_there_already(session, store):
     with pytest.raises(LocalProtocolError) as caught:
         list(receive(session, Scripted("a1"), HELLO))
 
+    assert not hasattr(caught.value, "__notes__")  # the end of its block has nothing to store
     assert (
         "message 'a1' exists already; "
         "to continue it, pass the message as prior to the decoder; otherwise use another id" == str(caught.value)

@@ -295,6 +295,15 @@ class ForksIntoTheSameLog(MemoryStore):
         return place
 
 
+class ForksNothing(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        if not place:
+            self._logs[new_session_id] = log = self._log(session_id).forked(new_session_id, place)
+            log.created = log.updated = self._now()
+        return place
+
+
 class ForksWithoutUnfinished(MemoryStore):
     def fork(self, session_id, new_session_id, *, at=None):
         place = super().fork(session_id, new_session_id, at=at)
@@ -841,6 +850,7 @@ class ClosesOnce(MemoryStore):
         ("9,", HidesWhereItIsPruned),
         ("9,", StartsAnewWhenPruned),
         ("10,", ForksIntoTheSameLog),
+        ("10,", ForksNothing),
         ("10,", ForksWithoutUnfinished),
         ("10,", ForksOverOthers),
         ("10,", ForksPrunedLogsAnywhere),
