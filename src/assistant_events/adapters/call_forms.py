@@ -22,14 +22,15 @@ class CallForm(NamedTuple):
     A type of calls, and where an item of this type has what.
 
     The input is JSON text or free text in one field, which may be streamed, or all of several fields, with blanks
-    between their names. The result is in the field `output` of the item of the type `answer`, which comes from the app
-    or the provider; of the same item where that is empty.
+    between their names; with "any" it is free text where it is not the JSON of an object. The result is in the field
+    `output` of the item of the type `answer`, which comes from the app or the provider; of the same item where that is
+    empty.
     """
 
     name: str
     """Name of the tool; empty where the item has it under `name`."""
 
-    form: Literal["json", "text", "fields"]
+    form: Literal["json", "text", "any", "fields"]
     """How the input is written."""
 
     input: str
@@ -65,12 +66,17 @@ class CallForm(NamedTuple):
             return {key: item[key] for key in self.input.split() if key in item}
         if text is None or (text and text == self.text_elsewhere(item)):
             return None
-        return streamed_input(text, self.input if self.form == "text" else "")
+        given = streamed_input(text, self.input if self.form == "text" else "")
+        return {self.input: text} if given is None and self._is_free(text) else given
 
     def text_elsewhere(self, item: Fields) -> str:
         """Return the JSON text of an input that is not in the own field of its type; empty where it is there."""
         text = string(item, _ARGUMENTS) or ""
         return text if self.form == "text" and not item.get(self.input) and parse_input(text)[0] else ""
+
+    def _is_free(self, text: object) -> bool:
+        """Return whether a value is an input that may be JSON, and is free text."""
+        return self.form == "any" and isinstance(text, str) and parse_input(text)[0] is None
 
     def write(self, call: msg.ToolPart) -> dict[str, Any]:
         """Return name and input of a call, and its result where its own item has that, as fields of its item."""
@@ -86,7 +92,9 @@ class CallForm(NamedTuple):
             written |= {} if is_elsewhere else {self.input: arguments.get(self.input, call.raw_input)}
         else:
             is_text = call.input is None or (call.raw_input and parse_input(call.raw_input)[0] == call.input)
-            written[self.input] = call.raw_input if is_text else write_json(call.input).decode()
+            free = arguments.get(self.input) if len(arguments) == 1 else None
+            other = free if self._is_free(free) else write_json(arguments).decode()
+            written[self.input] = call.raw_input if is_text else other
         if self.output and not self.answer and call.output and has_result(call):
             written[self.output] = output_value(call)
         elif self.required and not is_elsewhere:

@@ -1222,6 +1222,40 @@ class TestCalls:
         assert "cntr_1" == found[1].state["container_id"]
         assert {True} == {each.provider_executed for each in found}
 
+    @pytest.mark.parametrize("text", ["6*7", "[6]"])
+    def test_code_in_the_arguments_of_an_mcp_call(self, text):
+        """
+        The server has run it: vLLM has its Python tool so (vllm-project/vllm#31761), and the item returns as it came.
+        """
+        item = {**MCP, "name": "python", "arguments": text, "output": "42", "status": "completed"}
+        start = {**item, "arguments": "", "output": None, "status": "in_progress"}
+        answer = message(
+            stream(
+                added(0, **start),
+                delta("mcp_call_arguments", 0, text[:1]),
+                delta("mcp_call_arguments", 0, text[1:]),
+                whole("mcp_call_arguments", 0, arguments=text),
+                done(0, **item),
+            )
+        )
+
+        assert [({"arguments": text}, text, CallStatus.SUCCESS, (TextContent("42"),))] == [
+            (each.arguments, each.raw_input, each.status, each.output) for each in answer.tool_calls
+        ]
+        assert [item] == encoded(answer)[0]
+
+    def test_an_mcp_call_that_failed_for_its_input(self):
+        """
+        The fault that the server has found is the one that counts.
+        """
+        error = {"type": "mcp_protocol_error", "code": -32602, "message": "Invalid arguments"}
+        item = {"id": "mcp_1", "type": "mcp_call", "server_label": "wiki", "name": "ask", "arguments": '{"q":'}
+        item |= {"error": error, "status": "failed"}
+        answer = message(stream(hosted(0, **item, output=None)))
+
+        assert [("tool", "Invalid arguments")] == [(each.error.kind, each.error.message) for each in answer.tool_calls]
+        assert [item] == encoded(answer)[0]
+
     def test_a_hosted_tool_that_was_cut_behind_its_result(self):
         """
         A search whose item is incomplete has run where it has results, which are kept and sent back.

@@ -97,7 +97,7 @@ TOOLS: Final = CallForms(
         ),
     },
     provider={
-        "mcp_call": CallForm("", "json", "arguments"),
+        "mcp_call": CallForm("", "any", "arguments"),  # vLLM has code of Python there (its #31761)
         "shell_call": CallForm("shell", "fields", "action", "shell_call_output"),
         "tool_search_call": CallForm("tool_search", "fields", "arguments", "tool_search_output", "tools"),
         "program": CallForm("program", "fields", "code", "program_output", "result"),
