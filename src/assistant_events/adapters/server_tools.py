@@ -22,6 +22,7 @@ from assistant_events.adapters.items import text_block, text_or_blocks
 from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, mappings, others, string
 from assistant_events.adapters.streamed_calls import StreamedCalls, is_hosted
 from assistant_events.history import has_result
+from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import JsonContent, TextContent, thaw
 
 _EXECUTED = ("index", "type", "arguments", "output")
@@ -75,6 +76,12 @@ class ServerTools:
         name, ident = string(self._open, "name") or "tool", string(self._open, "tool_call_id")
         self._recorder.result(ident, output, name=name, state=state, provider_executed=True)
         self._open, self._texts, self._items = None, [], []
+
+    def sources_in(self, message: Fields) -> Fields:
+        """Return the sources of a message that repeats its deltas, where the open text has none (MiniMax)."""
+        opened = self._recorder.open_of(None)
+        is_cited = not isinstance(opened, OpenFragment) or opened.kind != "text" or "annotations" in opened.known
+        return {} if is_cited else {"annotations": array(message, "annotations")}
 
     def add_executed(self, item: Fields) -> None:
         """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""

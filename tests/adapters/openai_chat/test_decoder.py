@@ -1196,6 +1196,36 @@ def test_a_message_behind_its_end(end):
     assert ("Yes.", (), "stop", 10) == (found.text, found.tool_calls, found.finish_reason, found.usage.input_tokens)
 
 
+@pytest.mark.parametrize("among_deltas", [True, False])
+def test_sources_of_a_message_behind_its_deltas(among_deltas):
+    """
+    MiniMax has the sources of its search there alone, in the last of several messages (lobe-chat: streams/openai.ts).
+    """
+    search = {"id": "call_1", "type": "web_search", "function": {"name": "look", "arguments": '{"q":1}'}}
+    source = {"text": "[5]", "url": "https://a.example/", "quote": "Sunny."}
+    frames = [
+        D("stop", role="tool", tool_call_id="call_1", content="found"),
+        T("It is "),
+        D("stop", content="sunny[5]"),
+    ]
+    found = [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "tool_calls": [search]}]
+    found += [{"role": "tool", "tool_call_id": "call_1", "content": ""}]
+    found += [{"role": "assistant", "content": "", "annotations": [source]}]
+    repeated = {**HEAD, "choices": [{"index": 0, "finish_reason": "stop", "messages": found}]}
+    deltas = [D(annotations=[source])] if among_deltas else []
+    answer = message(stream(D(tool_calls=[search]), result, T("It is "), T("sunny[5]"), *deltas, F(), repeated))
+
+    assert (["tool", "text"], "It is sunny[5]", "stop") == (
+        [part.type for part in answer.parts],
+        answer.text,
+        answer.finish_reason,
+    )
+    assert ([source], ["https://a.example/"]) == (
+        thaw(answer.parts[1].state["annotations"]),
+        [each.url for each in answer.parts[1].citations],
+    )
+
+
 def test_a_document_whose_message_is_in_two_choices():
     """
     Copilot has the text in one and the calls in another, without indexes: all of them are the answer.

@@ -172,7 +172,8 @@ class OpenAIChatDecoder(DecoderBase):
         reason = None if reason == "null" else reason  # as KoboldCpp and Xunfei's workflows write it
         self._frame = event if delta is given and not (logprobs or reason) else None
         # MiniMax repeats the message behind its deltas. Proxies of Gemini have a reason to finish in each chunk.
-        has_more = is_result or (not (self._is_document and self._is_streamed) and self._on_delta(delta))
+        repeats = self._is_document and self._is_streamed
+        has_more = is_result or (self._on_delta(self._results.sources_in(delta) if repeats else delta) and not repeats)
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)
         self._is_early = self._finish_reason is not None and (has_more or self._is_early)
         error, failure = error_of(choice) if "error" in choice else {}, failure_in(choice)
