@@ -1203,11 +1203,7 @@ def test_sources_of_a_message_behind_its_deltas(among_deltas):
     """
     search = {"id": "call_1", "type": "web_search", "function": {"name": "look", "arguments": '{"q":1}'}}
     source = {"text": "[5]", "url": "https://a.example/", "quote": "Sunny."}
-    frames = [
-        D("stop", role="tool", tool_call_id="call_1", content="found"),
-        T("It is "),
-        D("stop", content="sunny[5]"),
-    ]
+    result = D("stop", role="tool", tool_call_id="call_1", content="found")
     found = [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "tool_calls": [search]}]
     found += [{"role": "tool", "tool_call_id": "call_1", "content": ""}]
     found += [{"role": "assistant", "content": "", "annotations": [source]}]
