@@ -16,11 +16,11 @@ def repeated(*frames):
 
 def noted(*frames):
     """
-    Return the same, and the codes of the notes.
+    Return the same, the codes of the notes, and the last number.
     """
     codes = []
     numbers = SequenceNumbers(set(), lambda code, message: codes.append(code))
-    return [numbers.is_repeated(*frame) for frame in frames], codes
+    return [numbers.is_repeated(*frame) for frame in frames], codes, numbers.last
 
 
 def test_a_frame_that_comes_twice():
@@ -38,17 +38,19 @@ DELTA = (4, "text.delta", 0, "a")
 @pytest.mark.parametrize(
     ("frames", "expected"),
     [
-        ([DELTA, DELTA, DELTA], ([False, True, True], [])),
-        ([DELTA, (4, "text.delta", 0, "b"), DELTA], ([False] * 3, ["wrong-number"])),
-        ([DELTA, (4, "input.delta", 0, "a"), DELTA], ([False] * 3, ["wrong-number"])),
-        ([(0, "a"), (0, "b"), (0, "a"), (0, "b")], ([False] * 4, ["wrong-number"])),
-        ([(0, "added", 0), (1, "done", 0), (0, "added", 1), (1, "done", 1)], ([False] * 4, ["wrong-number"])),
+        ([DELTA, DELTA, DELTA], ([False, True, True], [], 4)),
+        ([DELTA, (4, "text.delta", 0, "b"), DELTA], ([False] * 3, ["wrong-number"], 4)),
+        ([DELTA, (4, "input.delta", 0, "a"), DELTA], ([False] * 3, ["wrong-number"], 4)),
+        ([(0, "a"), (0, "b"), (0, "a"), (0, "b")], ([False] * 4, ["wrong-number"], 0)),
+        ([(0, "added", 0), (1, "done", 0), (0, "added", 1), (1, "done", 1)], ([False] * 4, ["wrong-number"], 1)),
+        ([DELTA, (4, "done"), (5, "done"), (None, "done"), (3, "done")], ([False] * 5, ["wrong-number"], 5)),
     ],
-    ids=["the same", "another text", "another type", "always 0", "from 0 with each item"],
+    ids=["the same", "another text", "another type", "always 0", "from 0 with each item", "one twice"],
 )
 def test_wrong_numbers(frames, expected):
     """
-    A frame is the same by type, item and delta; after a number of two frames none is looked at.
+    A frame is the same by type, item and delta; after a number of two frames none is compared, but the highest counts:
+    a stream that continues at a lower one would send frames again that are not found.
     """
     assert expected == noted(*frames)
 

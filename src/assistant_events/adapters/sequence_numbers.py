@@ -58,13 +58,13 @@ class SequenceNumbers:
 
     def is_repeated(self, number: int | None, kind: str, item: object = None, delta: object = None) -> bool:
         """Return whether a frame came before."""
+        self.add(number)
         if number is None or self._frames is None:
             return False
         serial, frame = b"%d" % number, (kind, item, delta)
         if serial not in self._frame_ids:
             self._frame_ids.add(serial)
             self._frames[serial] = frame
-            self.add(number)
             return False
         if serial not in self._frames:
             self._frames |= self._take_skipped()
