@@ -5,6 +5,7 @@ What a browser may do with its sessions: prompts, stops, approvals, results, edi
 import asyncio
 
 import pytest
+from starlette.exceptions import HTTPException
 
 from assistant_events import fold
 from assistant_events.session import Session
@@ -534,6 +535,33 @@ def test_delete_ends_what_runs():
             assert 202 == (await app.ada.post("/sessions/s1/prompt", {"prompt": "Anew"})).status
             await settled(app)
             assert ["Anew", "Hello"] == texts(app)
+
+    run(main())
+
+
+def test_what_an_app_does_before_a_session_is_deleted():
+    """
+    The turn has ended then, and its log is there; what raises leaves it, and the next try can succeed.
+    """
+    store, ends = MemoryStore(), []
+    failures = [HTTPException(503, "no ledger"), ZeroDivisionError()]
+
+    async def keep(session):
+        ends.append([record.event.type for record in store.read(session.session_id)][-1])
+        if failures:
+            raise failures.pop(0)
+
+    async def main():
+        async with chat((line(say="Hel"), asyncio.Event()), store=store, before_delete=keep) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: store.seq("s1") >= 3)
+            assert 404 == (await app.ada.delete("/sessions/s2")).status
+            assert 503 == (await app.ada.delete("/sessions/s1")).status
+            with pytest.raises(ZeroDivisionError):
+                await app.ada.delete("/sessions/s1")
+            assert ["Hi", "Hel"] == texts(app)
+            assert 204 == (await app.ada.delete("/sessions/s1")).status
+            assert (["step.failed"] * 3, 0) == (ends, store.seq("s1"))
 
     run(main())
 

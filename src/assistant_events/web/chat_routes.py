@@ -38,7 +38,7 @@ from assistant_events.messages import ApprovalStatus, Awaits, ToolPart, Transcri
 from assistant_events.outward import Cursor, DocumentWriter, SharedEvents, SseWriter, end_event, error_event
 from assistant_events.outward.sse import SSE_START
 from assistant_events.reducer import Builder
-from assistant_events.session import Turns
+from assistant_events.session import Session, Turns
 from assistant_events.stores import Store
 from assistant_events.stores.unfinished import stored_transcript
 from assistant_events.values.arguments import check_function, check_integer, check_object, check_seconds, names_of
@@ -107,6 +107,9 @@ class ChatRoutes:
         max_streams_per_owner: The same for one owner; a browser has one for each tab.
 
         heartbeat_s: Seconds without an event after which a comment is sent.
+
+        before_delete: Called with a session that is deleted, after the end of its turn, for example to store its bill.
+            The session stays when it raises; an `HTTPException` is the answer.
     """
 
     def __init__(
@@ -120,6 +123,7 @@ class ChatRoutes:
         max_streams: int = 20_000,
         max_streams_per_owner: int = 32,
         heartbeat_s: float = 15.0,
+        before_delete: Callable[[Session], Awaitable[object]] | None = None,
     ) -> None:
         check_object(turns, "run", "turns: expected a Turns")
         if turns.live is None:
@@ -127,6 +131,8 @@ class ChatRoutes:
                 "turns: expected one with a live channel, such as Turns(store, move, client=client, live=live)"
             )
         check_function("authorize", authorize)
+        if before_delete is not None:
+            check_function("before_delete", before_delete)
         check_seconds("heartbeat_s", heartbeat_s)
         for name, most in (
             ("max_body_bytes", max_body_bytes),
@@ -137,6 +143,7 @@ class ChatRoutes:
         self._store, self._live = turns.store, turns.live
         self._turns = turns
         self._authorize = authorize
+        self._before_delete = before_delete
         self._hosts = frozenset(map(str.lower, names_of("hosts", hosts)))
         self._origins = names_of("origins", origins)
         self._max_body_bytes = max_body_bytes
@@ -237,6 +244,8 @@ class ChatRoutes:
         except Exception as error:  # noqa: BLE001 - whatever ended the turn, the session is deleted
             _log.info("session %r: deleted after its turn had failed: %s", session_id, type(error).__name__)
         await self._check_owner(session_id, owner)
+        if self._before_delete is not None:
+            await self._before_delete(session)
         await self._store.delete(session_id)
         if isinstance(self._live, MemoryLive):  # other channels find it out by themselves
             await self._live.refresh(session_id)
