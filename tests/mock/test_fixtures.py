@@ -824,6 +824,7 @@ def test_other_sources(tmp_path):
     assert Fixtures([FIXTURE, FIXTURE]) == fixtures_of(mock.form, [FIXTURE, FIXTURE])
     assert Fixtures() == fixtures_of(mock.form, {})
     assert from_file == fixtures_of(mock.form, document(entry(text="Hi")))
+    assert from_file == fixtures_of(mock.form, entry(text="Hi"))
     assert from_file == fixtures_of(mock.form, path)
     assert from_file == fixtures_of(mock.form, str(path))
 

@@ -254,9 +254,9 @@ def fixtures_of(form: FixtureFormat, source: FixtureSource) -> Fixtures:
     """
     Return fixtures from any source.
 
-    A source is `Fixtures`; one `Fixture` or several; a path, or the document of a file; or a mapping from the text of
-    the user (a text, a pattern, a `Match`) to its answer: a text, an `Answer`, the `answer` of a file, or a list of
-    those for the first request, the second and so on.
+    A source is `Fixtures`; one `Fixture` or several; a path, the document of a file, or one fixture of it; or a mapping
+    from the text of the user (a text, a pattern, a `Match`) to its answer: a text, an `Answer`, the `answer` of a file,
+    or a list of those for the first request, the second and so on.
 
     Raises:
         FixtureError: The source is not valid.
@@ -272,6 +272,8 @@ def fixtures_of(form: FixtureFormat, source: FixtureSource) -> Fixtures:
     if is_object(source):
         # Any: the keys are checked there.
         given: Mapping[Any, Any] = source
+        if is_object(given.get("match")):
+            given = {"version": VERSION, "fixtures": [given]}
         return load_fixtures(form, given) if "fixtures" in given else _from_pairs(form, given)
     if not isinstance(source, Iterable):
         raise TypeError(f"fixtures: expected answers, a path or fixtures, got {kind_of(source)}")
