@@ -964,3 +964,17 @@ def test_the_progress_that_one_lacks_who_has_fallen_behind():
     assert half == fragments.add(half, 5, after=0, is_last=True)
 
     assert [[text, progress("c1", "half")], []] == [fragments.missing(since) for since in (5, 6)]
+
+
+def test_the_progress_that_a_rewind_leaves():
+    """
+    It is that of the messages before the one that is rewound.
+    """
+    fragments, half, left = OpenFragments(), progress("c1", "half"), []
+    fragments.add([half], 0, after=0, is_last=True)
+    rewinds = [HistoryRewound(message_id=name) for name in ("u2", "a0")]
+    for record in MemoryStore().append("s1", [prompt(message_id="u2"), *rewinds]):
+        fragments.apply(record)
+        left.append(fragments.missing(None))
+
+    assert [[half], [half], []] == left

@@ -62,16 +62,17 @@ def test_an_answer_that_a_newer_claim_refuses():
             try:
                 yield line(say="Hel")
                 store.take_over("w2", dead_after_s=0)
-                yield line(stop="stop")
+                yield line(said={})
             finally:
                 closed.append(True)
 
         session = await Session.open(store, "s1", worker="w1")
         await session.prompt("Hi")
-        with pytest.raises(FencedError):
+        with pytest.raises(FencedError) as caught:
             await answer(session, SlowProvider(chunks()))
 
         assert [True] == closed
+        assert not hasattr(caught.value, "__notes__")  # nothing more was sent
 
     run(main())
 
