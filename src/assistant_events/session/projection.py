@@ -80,13 +80,13 @@ class Trial:
         left = self._unfinished
         if left is None or not isinstance(event, ev.ToolStarted | ev.ToolSuccess | ev.ToolFailed):
             return False
-        message, name = left.get((event.message_id, None)), (event.message_id, event.call_id)
-        is_running, call = message is not None and message.awaits is msg.Awaits.PROVIDER, left.get(name)
+        name = event.message_id, event.call_id
+        is_named, call = (event.message_id, None) in left, left.get(name)
         if isinstance(event, ev.ToolStarted):
             if call is not None:
                 left[name] = attrs.evolve(call, is_outcome_unknown=True)
             return call is not None
-        if not is_running and (call is None or len(left) == 1):
+        if not is_named and (call is None or len(left) == 1):
             return False  # the last result makes it the move of the model
         left.pop(name, None)
         return True
