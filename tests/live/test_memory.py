@@ -968,13 +968,14 @@ def test_the_progress_that_one_lacks_who_has_fallen_behind():
 
 def test_the_progress_that_a_rewind_leaves():
     """
-    It is that of the messages before the one that is rewound.
+    It is that of the messages before the one that is rewound; the end of a step leaves it too.
     """
     fragments, half, left = OpenFragments(), progress("c1", "half"), []
     fragments.add([half], 0, after=0, is_last=True)
+    end = StepEnded(message_id="a1", finish_reason="tool-calls")
     rewinds = [HistoryRewound(message_id=name) for name in ("u2", "a0")]
-    for record in MemoryStore().append("s1", [prompt(message_id="u2"), *rewinds]):
+    for record in MemoryStore().append("s1", [prompt(message_id="u2"), end, *rewinds]):
         fragments.apply(record)
         left.append(fragments.missing(None))
 
-    assert [[half], [half], []] == left
+    assert [[half], [half], [half], []] == left
