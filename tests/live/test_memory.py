@@ -629,6 +629,53 @@ def test_a_record_of_another_log_at_the_end_of_this_one():
     assert ["u1", "u2"] == run(work())
 
 
+def test_a_log_that_begins_anew_while_a_text_is_open():
+    """
+    What was open of the old one is gone with it: the new one is watched.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live:
+            async with Watcher(live) as watcher:
+                publisher = Publisher(live, store)
+                publisher.begin()
+                publisher.say("Hel")
+                await watcher.until(lambda: watcher.text == "Hel", "the open text")
+                store.delete("s")
+                store.append("s", [prompt(message_id="v1")])
+                await live.refresh("s")
+                with pytest.raises(StoreError, match="its log is not the one that ended at 3"):
+                    await watcher.until(lambda: False, "the failure")
+            async with Watcher(live) as late:
+                await late.until(lambda: late.items, "the new log")
+                return [item.event.message_id for item in late.items]
+
+    assert ["v1"] == run(work())
+
+
+def test_a_record_that_comes_while_a_subscriber_is_cancelled():
+    """
+    It is published for the others.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            publisher, source = Publisher(live, store), live.subscribe("s")
+            publisher.append(prompt())
+            await anext(source)
+            leaving = asyncio.create_task(anext(source))
+            await asyncio.sleep(1)
+            leaving.cancel()
+            publisher.append(prompt(message_id="u2"))
+            await watcher.up_to(publisher)
+            await asyncio.wait((leaving,))
+            return leaving.cancelled()
+
+    assert run(work())
+
+
 def test_what_an_old_owner_had_open_is_dropped():
     """
     The next one publishes what is open from its start; what the old one had beyond that was never stored.

@@ -197,6 +197,17 @@ def test_an_answer_of_another_writer_that_was_rewound(open_session, store):
     assert ["u1"] == [message.id for message in open_session(store).transcript]
 
 
+def test_answers_that_the_app_numbers(session):
+    """
+    The second one is no part of the first, whose id has the same beginning: it is behind its own prompt.
+    """
+    for number in ("1", "2"):
+        session.prompt(number)
+        list(each(session.respond(Provider(HELLO), {}, message_id=f"chat.{number}")))
+
+    assert ["1", "Hello", "2", "Hello"] == [message.text for message in session.transcript]
+
+
 def test_respond_asks_with_what_others_have_written(open_session, store):
     """
     Records of other writers are read before the request is made.

@@ -12,7 +12,7 @@ from assistant_events.messages import MessageStatus
 from assistant_events.reducer import fold
 from assistant_events.testing import ids, prompt
 from assistant_events.values import ErrorKind
-from tests.session.scripted import ASKS, HELLO, Scripted, each, line, receive
+from tests.session.scripted import ASKS, HELLO, Provider, Scripted, each, line, receive
 
 WHOLE = ["step.started", "text.started", "text.delta", "text.delta", "text.ended", "step.ended"]
 """The types of everything that `HELLO` gives."""
@@ -427,6 +427,20 @@ def test_a_new_decoder_after_a_failure(listener, store):
 
     assert ("Hello", MessageStatus.COMPLETED) == (session.transcript["a1"].text, session.transcript["a1"].status)
     assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+def test_another_answer_after_one_that_was_not_stored(session, store):
+    """
+    The model is asked again, though the stream that the store has cut could be entered again.
+    """
+    session.prompt("Hi")
+    cut = session.respond(Provider(HELLO), {})
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        list(each(cut))
+    list(each(session.respond(Provider(HELLO), {})))
+
+    assert ["Hi", "Hello"] == [message.text for message in session.transcript]
 
 
 def test_an_old_stream_beside_a_new_decoder(listener, store):

@@ -4,8 +4,8 @@ Deltas that continue one another are joined, and only those.
 
 import pytest
 
-from assistant_events.events import MediaDelta, ReasoningDelta, TextDelta, ToolInputDelta, ToolProgress
-from assistant_events.stores.checkpoints import join_deltas
+from assistant_events.events import MediaDelta, MediaEnded, ReasoningDelta, TextDelta, ToolInputDelta, ToolProgress
+from assistant_events.stores.checkpoints import join_deltas, rest_of
 
 
 def text(offset, delta, message_id="a1"):
@@ -52,3 +52,12 @@ def test_joined_deltas(given, joined):
     """
     assert joined == join_deltas(given)
     assert [type(event) for event in joined] == [type(event) for event in join_deltas(given)]
+
+
+def test_the_rest_of_media():
+    """
+    Media that come whole, without a delta, are in their end alone.
+    """
+    ended = MediaEnded(message_id="a1", media_type="image/png", data=b"png")
+
+    assert [None, b"ng", None] == [rest and rest.delta for rest in (rest_of(ended, start) for start in (0, 1, 3))]
