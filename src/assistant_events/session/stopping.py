@@ -31,12 +31,8 @@ def cancellation(
     """
     if transcript.awaits is msg.Awaits.USER:
         return []
-    running = [
-        message
-        for message in transcript.messages
-        if not isinstance(message, msg.UserMessage) and message.status is msg.MessageStatus.RUNNING
-    ]
-    events = [event for message in running for event in msg.close_message(message, error, abandon_run=True)]
+    answers = [message for message in transcript.messages if not isinstance(message, msg.UserMessage)]
+    events = [event for message in answers for event in msg.close_message(message, error, abandon_run=True)]
     if transcript.awaits is msg.Awaits.TOOLS:
         events += [call.fail(error) for call in transcript.pending_tool_calls]
     if fold(events, start=transcript).awaits is not msg.Awaits.USER:
