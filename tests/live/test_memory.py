@@ -663,12 +663,13 @@ def test_a_record_that_comes_while_a_subscriber_is_cancelled():
         store = MemoryStore()
         async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
             publisher, source = Publisher(live, store), live.subscribe("s")
-            publisher.append(prompt())
-            await anext(source)
+            for name in ("u1", "u2"):  # the second is published at once
+                publisher.append(prompt(message_id=name))
+                await anext(source)
             leaving = asyncio.create_task(anext(source))
             await asyncio.sleep(1)
             leaving.cancel()
-            publisher.append(prompt(message_id="u2"))
+            publisher.append(prompt(message_id="u3"))
             await watcher.up_to(publisher)
             await asyncio.wait((leaving,))
             return leaving.cancelled()
