@@ -199,7 +199,7 @@ def test_an_answer_of_another_writer_that_was_rewound(open_session, store):
 
 def test_answers_that_the_app_numbers(session):
     """
-    The second one is no part of the first, whose id has the same beginning: it is behind its own prompt.
+    The second one does not belong to the first, whose id has the same beginning: it is behind its own prompt.
     """
     for number in ("1", "2"):
         session.prompt(number)
