@@ -263,6 +263,7 @@ PAGES = {
     "no limit": ("limit=0", 400),
     "a limit that is too large": ("limit=101", 400),
     "a limit that is no number": ("limit=x", 400),
+    "a limit without end": (f"limit={'9' * 5000}", 400),
     "another order": ("order=up", 400),
     "after an item that is not there": ("after=msg_9", 404),
     "a conversation that is not there": (None, 404),
@@ -785,6 +786,10 @@ def test_a_background_run():
     assert 404 == gone.status
 
 
+ODD = ("", "--1", "1.5", "²", "9" * 5000)
+"""Numbers of events that are none."""
+
+
 def test_a_replay():
     """
     The stream of a run in the background is sent again, from its start or behind a number; of another run never.
@@ -801,8 +806,11 @@ def test_a_replay():
         ("GET", f"{PATH}/resp_2?stream=true", None),
     )
 
+    odder = [each.status for each in several(provider, *[("GET", f"{one}&starting_after={at}", None) for at in ODD])]
+
     assert made.events == whole.events
     assert made.events[4:] == rest.events
+    assert [400] * len(ODD) == odder
     assert (400, 200, 400) == (odd.status, other.status, refused.status)
 
 

@@ -6,6 +6,7 @@ Shapes are those of the types of openai 3.54.0 (`types/conversations`).
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from secrets import token_hex
@@ -93,7 +94,7 @@ def stored_item(item: Fields) -> Fields:
 def page_of(items: list[Fields], query: Mapping[str, str]) -> dict[str, Any]:
     """Return the page of a list that a request wants by `after`, `limit` and `order`. Raises `ApiError`."""
     limit, order = query.get("limit", str(_PAGE)), query.get("order", "desc")
-    if not limit.isdecimal() or not 1 <= int(limit) <= _LARGEST_PAGE:
+    if not re.fullmatch("[0-9]{1,3}", limit) or not 1 <= int(limit) <= _LARGEST_PAGE:
         raise ApiError(400, f"Invalid 'limit': expected 1 to {_LARGEST_PAGE}.", param="limit")
     if order not in ("asc", "desc"):
         raise ApiError(400, "Invalid value for 'order'. Supported values are: 'asc', 'desc'.", param="order")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_bytes, token_hex
 from typing import Any, Final, cast, final
@@ -185,7 +186,7 @@ class ResponsesService(MockService[Run]):
         if not run.background:
             raise ApiError(400, "Stream is only supported for responses created with background=true.")
         after = query.get("starting_after", "-1")
-        if not after.lstrip("-").isdecimal():
+        if not re.fullmatch("-?[0-9]{1,9}", after):
             raise ApiError(400, f"Invalid value for 'starting_after': {after!r}.")
         return self.stream(call, run, after=max(int(after) + 1, 0), is_replay=True)
 
