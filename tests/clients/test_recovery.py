@@ -160,6 +160,7 @@ ENDED = {
         None,
         None,
     ),
+    "an error of a run that was in progress": (connection(completed=True, erred=True), None, None),
     "F empty errors": (
         connection(completed=True, running=False, empty_errors=2),
         None,
@@ -185,6 +186,24 @@ def test_classify(seen, said, mode):
     The failure mode follows from what was observed of a connection, and from the document of the run.
     """
     assert mode == classify(seen, API.traits, said, NOW)
+
+
+REQUESTED = {
+    None: FailureMode.DROP,
+    FailureMode.CUT: FailureMode.CUT,
+    FailureMode.RECUT: FailureMode.RECUT,
+    FailureMode.UNFINISHED: FailureMode.DROP,
+}
+
+
+@pytest.mark.parametrize(("before", "after"), REQUESTED.items())
+def test_a_stream_that_cannot_be_requested(before, after):
+    """
+    It is a lost connection, and leaves it known that the streams of the run are cut.
+    """
+    error = ErrorInfo(kind="overloaded", message="503")
+
+    assert after == RecoveryState(mode=before).not_followed(error).mode
 
 
 def test_a_zombie_needs_a_time():

@@ -55,6 +55,7 @@ MOMENTS = {
     "waiting after the cut": (600.2, [CUT], Situation.INTERRUPTED),
     "a second cut": (1201.0, [CUT, CUT], Situation.REPLAY_FAILED),
     "a resume that fails": (600.7, [CUT, Plan(status=503)], Situation.REPLAY_FAILED),
+    "a resume that fails after a second cut": (1202.0, [CUT, CUT, Plan(status=503)], Situation.REPLAY_FAILED),
     "fetching the document": (90, [Plan(upto=4), STALLED], Situation.REPLAY_FAILED),
 }
 

@@ -367,7 +367,7 @@ class RecoveryState:
 
     def not_followed(self, error: ErrorInfo) -> RecoveryState:
         """Return the state after a stream could not be requested for now."""
-        mode = self.mode if self.mode is FailureMode.CUT else FailureMode.DROP
+        mode = self.mode if self.mode in (FailureMode.CUT, FailureMode.RECUT) else FailureMode.DROP
         return attrs.evolve(self, idle=self.idle + 1, mode=mode, error=error)
 
     def not_fetched(self, error: ErrorInfo, policy: RecoveryPolicy, *, transient: bool) -> RecoveryState:
