@@ -25,7 +25,7 @@ from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import C, D, E, K, S, mo, text
 from tests.adapters.notation import stream as as_bytes
 
-from .answers import AGENT, BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last
+from .answers import AGENT, BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last, now
 from .provider import NOT_FOUND, Plan, Provider
 
 MODEL_BODY = {"model": "gemini-3.6-flash", "input": "Hi"}
@@ -372,6 +372,20 @@ def test_a_passing_refusal():
 
     assert "Hello" == last(events).text
     assert 3.5 == took_s
+
+
+@pytest.mark.parametrize(("headers", "least", "most"), [({"retry-after": "2"}, 1.0, 1.0), ({}, 0.25, 0.5)])
+def test_waits_on_a_faster_clock(headers, least, most):
+    """
+    All waits before the next try are scaled, those of the provider too.
+    """
+
+    async def work():
+        plans = [Plan(status=429, headers=headers)]
+        await events_of(client(Provider(*hello(), plans=plans), clock=Clock(0.5, now=now)).create(BODY, "m"))
+        return asyncio.get_running_loop().time()
+
+    assert least <= run(work()) <= most
 
 
 def test_retry_after_as_a_date():

@@ -121,6 +121,11 @@ ENDED = {
         None,
         FailureMode.DROP,
     ),
+    "the same at ten minutes": (
+        connection(silent=True, failed=True, age_s=600.0),
+        None,
+        FailureMode.DROP,
+    ),
     "90 an hour to the second": (
         connection(),
         document(age=timedelta(minutes=60)),

@@ -37,7 +37,7 @@ class RequestFailedError(Exception):
     @property
     def refused(self) -> bool:
         """Whether the provider understood the request, and will answer it in the same way the next time."""
-        return self.status is not None and not self.transient
+        return not self.transient
 
     @property
     def transient(self) -> bool:
