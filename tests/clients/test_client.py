@@ -1315,6 +1315,22 @@ def test_status():
     assert (False, "completed", 1) == (done.running, done.status, done.outputs)
 
 
+def test_a_status_that_takes_too_long():
+    """
+    It is waited for as long as for a stop, not as long as for the document of an answer.
+    """
+
+    async def respond(request):
+        await asyncio.sleep(31)
+        return httpx2.Response(200, json=HELLO)
+
+    async def work():
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(respond))
+        return (await GeminiInteractions("k", http=http).status("v1")).message, asyncio.get_running_loop().time()
+
+    assert ("no response within 30 s", 30.0) == run(work())
+
+
 @pytest.mark.parametrize(("status", "kind"), [(404, "not-found"), (500, "provider")])
 def test_a_status_that_cannot_be_fetched(status, kind):
     """
