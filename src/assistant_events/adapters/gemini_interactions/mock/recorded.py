@@ -16,7 +16,7 @@ from assistant_events.adapters.gemini_interactions.mock.errors import error_resp
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
 from assistant_events.adapters.gemini_interactions.mock.runs import FAULT_FRAMES
-from assistant_events.adapters.json_fields import is_object
+from assistant_events.adapters.json_fields import is_object, string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.tape import FrameFacts, RecordedApi
@@ -43,9 +43,8 @@ class RecordedInteractions(RecordedApi):
         status = interaction.get("status") if is_object(interaction) else "requires_continuation"
         stream_error = None
         if kind == "error" and is_object(error):
-            code, message = self.code_of(error), error.get("message")
+            code, message = self.code_of(error), string(error, "message") or ""
             if code or message:
-                message = message if isinstance(message, str) else ""
                 stream_error = StreamError(code=StreamError().code if code is None else code, message=message)
         return FrameFacts(
             cursor=cursor if isinstance(cursor, str) else None,
