@@ -531,14 +531,14 @@ def test_usage_of_joined_hops():
     """
 
     async def main():
-        usages = ({"total_tokens": 3, "a": [1], "b": 7}, {"total_tokens": 4, "a": [2]})
+        usages = ({"total_tokens": 3, "a": [1], "b": 7, "c": [3]}, {"total_tokens": 4, "a": [2]})
         provider = provider_of_fixtures(
             told("hi", text_step("P1 "), continuation_token="t1", usage=usages[0]),
             Fixture(match=Match(continuation_token="t1"), answers=(Answer(usage=usages[1]),)),
         )
         return (await ask(provider, "POST", V1, create(background=True, stream=True))).events[-1]
 
-    assert {"total_tokens": 7, "a": [2], "b": 7} == run(main)["interaction"]["usage"]
+    assert {"total_tokens": 7, "a": [2], "b": 7, "c": [3]} == run(main)["interaction"]["usage"]
 
 
 class Kept:
