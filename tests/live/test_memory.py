@@ -37,7 +37,7 @@ from assistant_events.live.fragments import OpenFragments
 from assistant_events.reducer import fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
-from assistant_events.testing import Call, answer, durable, origin, prompt, records
+from assistant_events.testing import Call, answer, durable, error, origin, prompt, records
 from assistant_events.testing.live import Publisher, Watcher
 from assistant_events.testing.virtual_loop import run
 from tests.each import check_each
@@ -988,6 +988,8 @@ def test_a_rewind_of_what_is_behind_an_answer_closes_nothing_of_it():
         },
         check,
     )
+    other = answer("No", message_id="b1", error=error())
+    check([started, *durable(other), text], hello, [HistoryRewound(message_id="b1")], more)
     check([started, call, ended], [summary, *unread], half, back, short, expected=[short, half])
     check([*unread, before, text], hello, [HistoryRewound(message_id="a1")], expected=[])
 

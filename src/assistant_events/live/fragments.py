@@ -33,6 +33,7 @@ class OpenFragments:
         self._texts: dict[tuple[str, str, str], _Text] = {}  # by the fields of `Fragment`
         self._progress: dict[tuple[str, str], tuple[int, ev.ToolProgress]] = {}  # by message and call
         self._messages: list[str] = []  # as they follow one another, from the first that runs or has something open
+        self._running: set[str] = set()  # the answers among them
         self._settled = 0  # `seq` of the last record that has ended calls
 
     def __bool__(self) -> bool:
@@ -45,6 +46,8 @@ class OpenFragments:
         cls, name, texts, rest = event.__class__, event.message_id, self._texts, None
         if cls in _BEGINNING:
             self._place(name, event.before if cls is ev.StepStarted else None)
+        if cls is ev.StepStarted or cls is ev.StepRestarted:
+            self._running.add(name)
         if (kind := _KINDS.get(cls)) is not None:
             key = (name, kind, event.call_id if kind == _INPUT else "")
             if cls in STARTS:
@@ -104,10 +107,12 @@ class OpenFragments:
             # A message that is not known began before all that are.
             known = self._messages
             self._messages = known[: known.index(name)] if name in known else []
+            self._running.intersection_update(self._messages)
         for fragment in closed_fragments([Fragment(*key) for key in self._texts], (event,), lambda: self._messages):
             del self._texts[fragment]
         if isinstance(event, ev.StepEnded | ev.StepFailed):
-            self._messages = self._messages if self else []
+            self._running.discard(name)
+            self._messages = self._messages if self or self._running else []
         else:
             self._settled = seq
             left = (
