@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import cache
+from itertools import takewhile
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, cast, final, get_args, get_origin, get_type_hints
 
@@ -23,7 +24,7 @@ from assistant_events import values as v
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.extras import missing_extras
-from assistant_events.messages import ApprovalStatus
+from assistant_events.messages import ApprovalStatus, UserMessage
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import Builder, fold, reconcile
 from assistant_events.values.validators import check_name
@@ -311,8 +312,11 @@ class _Session:
 
     def _answer(self) -> None:
         message_id = self._id()
+        messages = reversed(fold(self.events).messages)
+        unread = [message.id for message in takewhile(lambda each: isinstance(each, UserMessage), messages)]
         recorder = self._recorders[message_id] = Recorder(message_id, sink=self.events)
         self.draw(VERBS["start"])(recorder)
+        self.events[-1] = _changed(self.events[-1], before=self.draw(st.sampled_from((None, None, *unread))))
 
     def _verb(self) -> None:
         recorder = self._recorders[self.draw(st.sampled_from(sorted(self._recorders)))]
