@@ -73,6 +73,26 @@ def test_deltas_of_two_calls():
     assert {("a1", "c1"): '{"a": 1}', ("a1", "c2"): '{"bb": 2}'} == streamed(builder)
 
 
+def test_an_input_that_has_ended_is_not_open_after_a_snapshot():
+    """
+    A message that is folded on has the texts open that it had before.
+    """
+    of_calls = [{"message_id": "a1", "call_id": call_id} for call_id in ("c1", "c2")]
+    builder = Builder()
+    builder.extend(
+        [
+            StepStarted(message_id="a1", origin=origin()),
+            *[ToolInputStarted(**of_call, name="t") for of_call in of_calls],
+            ToolInputEnded(**of_calls[0], text="{}"),
+            ToolInputDelta(**of_calls[1], offset=0, delta="{"),
+        ]
+    )
+    later = Builder(builder.transcript)
+    later.extend([ToolInputDelta(**of_calls[1], offset=1, delta="}")])
+
+    assert {("a1", "c2"): "{}"} == streamed(later)
+
+
 @pytest.mark.parametrize("before", [0, 1, COMPACT_AT - 1])
 def test_pieces_are_joined(before):
     """

@@ -114,6 +114,7 @@ CASES = {
         "a covered part of a delta": (TEXT, TextDelta(**A, offset=1, delta="ell")),
         "a covered delta of reasoning": (REASONING, ReasoningDelta(**A, offset=0, delta="Hmm")),
         "a covered delta of media": (MEDIA, MediaDelta(**A, offset=1, delta=b"PNG")),
+        "an empty delta of media": ([START, MediaStarted(**PNG)], MediaDelta(**A, offset=0, delta=b"")),
         "a covered delta of an input": (INPUT, ToolInputDelta(**C, offset=0, delta="{")),
         "a covered delta of a compaction": (COMPACTION, CompactionDelta(**K, offset=0, delta="Su")),
         "an empty delta": (TEXT, TextDelta(**A, offset=5, delta="")),
