@@ -302,10 +302,10 @@ _NO_FRAGMENTS: Final = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
 class _Call:
     __slots__ = ("approval", "attempt", "name", "phase", "provider_executed")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, provider_executed: bool) -> None:
         self.phase = _NO_CALL
         self.name = name
-        self.provider_executed = False
+        self.provider_executed = provider_executed
         self.attempt = 0
         self.approval: str | None = None
 
@@ -416,9 +416,8 @@ class MessageLifecycle:
     def adopt_call(self, part: Any, phase: CallPhase) -> None:
         """Set the phase of a call from the `ToolPart` of a message that is known already."""
         # Any: messages are in the same layer.
-        call = self._calls[part.call_id] = _Call(part.name)
+        call = self._calls[part.call_id] = _Call(part.name, part.provider_executed)
         call.phase = phase
-        call.provider_executed = part.provider_executed
         call.attempt, call.approval = part.attempt, part.approval
         self.acted = self.acted or part.answered or part.attempt > 0
         if _KEEPS_OPEN[phase][call.provider_executed]:
@@ -435,8 +434,7 @@ class MessageLifecycle:
         cls = event.__class__
         if call is None:
             # Only events with a name begin a call.
-            call = self._calls[call_id] = _Call(event.name)
-            call.provider_executed = event.provider_executed
+            call = self._calls[call_id] = _Call(event.name, event.provider_executed)
         elif cls not in _INPUT_PIECES:
             rejection = self._update_call(call, event)
             if rejection is not None:
@@ -473,7 +471,7 @@ class MessageLifecycle:
 
     def _refused(self, event: KnownEvent, why: Rejection) -> Rejection:
         # In a closed message an equal second end of a fragment or call is still a duplicate.
-        if why is Rejection.LATE and self.phase is not MessagePhase.REWOUND:
+        if self.phase is not MessagePhase.REWOUND:
             kind = _KIND_OF.get(event.__class__)
             if kind is not None and FRAGMENT[kind][self.fragment(kind)][event.__class__] is Rejection.AGAIN:
                 return Rejection.AGAIN

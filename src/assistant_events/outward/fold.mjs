@@ -440,7 +440,7 @@ function repeats(event, message, part) {
     case 'tool.success':
       return part.status === 'success' && same(part, ['output', 'details']);
     case 'tool.failed':
-      return part.status === 'failed' && same(part, ['error', 'output', 'details']);
+      return same(part, ['error', 'output', 'details']);
     case 'tool.approval.requested':
       return part.approval_reason === event.reason;
     case 'step.ended':
@@ -449,7 +449,7 @@ function repeats(event, message, part) {
     case 'compaction.ended':
       return message.status === 'completed' && (message.text ?? '') === event.text;
     case 'compaction.failed':
-      return message.status === 'failed' && same(message, ['error']);
+      return same(message, ['error']);
     default:
       return true; // the guards have compared all of it
   }
@@ -468,13 +468,9 @@ const CHANGES = {
   },
   'step.ended': (event, message, at) => {
     const { finish_reason, raw_finish_reason } = event;
-    return closed(message, event, at, { status: 'completed', finish_reason, raw_finish_reason, error: undefined });
+    return closed(message, event, at, { status: 'completed', finish_reason, raw_finish_reason });
   },
-  'step.failed': (event, message, at) => {
-    const { error } = event;
-    const reasons = { finish_reason: undefined, raw_finish_reason: undefined };
-    return closed(message, event, at, { status: 'failed', ...reasons, error });
-  },
+  'step.failed': (event, message, at) => closed(message, event, at, { status: 'failed', error: event.error }),
   'compaction.started': (event, _, at) => {
     const { reason, origin } = event;
     return begun('compaction', event, at, { reason, origin, status: 'running' });

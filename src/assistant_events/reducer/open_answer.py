@@ -195,13 +195,11 @@ class OpenAnswer(OpenMessage):
         base.status = _STEP_COMPLETED
         base.finish_reason = event.finish_reason
         base.raw_finish_reason = event.raw_finish_reason
-        base.error = None
         return self._close_step(event, moment)
 
     def _fail_step(self, event: ev.StepFailed, moment: Moment) -> Outcome:
         base = self.base
         base.status = msg.MessageStatus.FAILED
-        base.finish_reason = base.raw_finish_reason = None
         base.error = event.error
         return self._close_step(event, moment)
 
@@ -224,7 +222,6 @@ class OpenAnswer(OpenMessage):
         self.parts = []
         self.calls = {}
         self.fragments = {}
-        self.ended = {}
         self.buffers = {}
         return _APPLIED
 

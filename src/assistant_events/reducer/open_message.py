@@ -175,7 +175,7 @@ class OpenCompaction(OpenMessage):
                 self.buffer.value(),
                 base.state,
             )
-        return isinstance(event, CompactionFailed) and base.status is MessageStatus.FAILED and event.error == base.error
+        return isinstance(event, CompactionFailed) and event.error == base.error
 
     def _freeze(self) -> CompactionMessage:
         return attrs.evolve(self.base, text=self.buffer.value())
@@ -194,5 +194,5 @@ def append(buffer: Buffer[str], offset: int, delta: str | bytes) -> Outcome:
         return Outcome.GAP
     if offset + len(delta) <= length:
         return Outcome.DUPLICATE
-    buffer.append(delta if offset == length else delta[length - offset :])  # type: ignore[arg-type]  # media are bytes
+    buffer.append(delta[length - offset :])  # type: ignore[arg-type]  # media are bytes
     return Outcome.APPLIED

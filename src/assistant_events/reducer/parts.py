@@ -144,9 +144,7 @@ def agrees(part: msg.ToolPart, event: ev.ToolInputEnded | ev.ToolCalled | ev.Too
                 (part.output, part.details, part.result_state) == (event.output, event.details, event.state)
             )
         case ev.ToolFailed():
-            return part.status is msg.CallStatus.FAILED and (
-                (part.error, part.output, part.details, part.result_state)
-                == (event.error, event.output, event.details, event.state)
-            )
+            after = (event.error, event.output, event.details, event.state)
+            return (part.error, part.output, part.details, part.result_state) == after
         case _ as never:
             assert_never(never)
