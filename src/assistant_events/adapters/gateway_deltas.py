@@ -31,7 +31,7 @@ from assistant_events.adapters.media_urls import read_data_url
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import MediaContent
 
-_BESIDE: Final = "provider_specific_fields"
+BESIDE: Final = "provider_specific_fields"
 """The object in which LiteLLM has what is of one provider; it repeats there what is in the delta."""
 
 _SEALED: Final = frozenset({"thought_signatures", "compaction_blocks"})
@@ -64,15 +64,15 @@ _THOUGHTS: Final = {"thinking": "thinking", "signature": "thinking", "data": "re
 _SO_FAR: Final = re.compile("qwen-mt-(?:plus|turbo)")
 """Models each of whose deltas has all of the text so far (help.aliyun.com: qwen-mt)."""
 
-GATEWAY_STATE: Final = (_STATE, _SEAL, _MARKED, _BESIDE)
+GATEWAY_STATE: Final = (_STATE, _SEAL, _MARKED, BESIDE)
 """Fields of a message that gateways and other servers want back."""
 
 
 def learn_returned(state: dict[str, Any], delta: Fields, fields: Collection[str]) -> None:
     """Add what a server wants back in the next request to *state*: *fields* of a delta, and arrays of LiteLLM."""
-    beside = mapping(delta, _BESIDE)
-    extend_arrays(state, _BESIDE, {key: beside[key] for key in _SEALED if array(beside, key)}, repeats=True)
-    returned = {key: delta[key] for key in fields if delta.get(key) is not None and key != _BESIDE}
+    beside = mapping(delta, BESIDE)
+    extend_arrays(state, BESIDE, {key: beside[key] for key in _SEALED if array(beside, key)}, repeats=True)
+    returned = {key: delta[key] for key in fields if delta.get(key) is not None and key != BESIDE}
     if returned.pop(_MARKED, False) and (copy := _read_marked(delta)[1]):
         returned[_MARKED] = copy
     if (known := string(state, _SEAL)) and returned.get(_SEAL) not in (None, known):
@@ -103,11 +103,11 @@ def usual_delta(decoder: DecoderBase, event: Fields, delta: Fields, repeated: Co
         delta = _with_blocks(decoder, delta, blocks)
     if delta.get(_MARKED):
         delta = {**delta, "reasoning_content": _read_marked(delta)[0] or None}
-    if beside := mapping(delta, _BESIDE):
+    if beside := mapping(delta, BESIDE):
         documents = [item for each in array(beside, "citations") if is_array(each) for item in each if is_object(item)]
         cited = [*listed(beside, "citation"), *documents]
         rest = others(beside, repeated, _SEALED, ("citation", "citations") if cited else ())
-        delta = {**delta, _BESIDE: rest or None, "annotations": [*array(delta, "annotations"), *cited]}
+        delta = {**delta, BESIDE: rest or None, "annotations": [*array(delta, "annotations"), *cited]}
     return delta
 
 

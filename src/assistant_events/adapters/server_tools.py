@@ -4,7 +4,9 @@ Tools that servers of Chat Completions run themselves, and their results.
 Groq has both in `executed_tools`. An answer in which Mistral has run tools is several messages: each result is one of
 the role `tool`, and what follows it is one more of the assistant, in a document as `messages` of the choice, in a
 stream as deltas with the `index` of their message. Each message of the assistant is a completion of its own, with
-another id and its own usage. Facts: types of mistralai 2.x, ruby_llm's protocol for it (2026-11).
+another id and its own usage. LiteLLM runs tools of MCP servers, and has the calls and their results beside the reason
+to finish of the first completion, or in the document of the last one. Facts: types of mistralai 2.x, ruby_llm's
+protocol for it (2026-11), LiteLLM's chat_completions_handler.py (2026-09).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.call_results import input_text, text_of
 from assistant_events.adapters.encoded import Item
-from assistant_events.adapters.gateway_deltas import message_each_block
+from assistant_events.adapters.gateway_deltas import BESIDE, message_each_block
 from assistant_events.adapters.items import text_block, text_or_blocks
 from assistant_events.adapters.json_fields import Fields, array, integer, is_object, mapping, mappings, others, string
 from assistant_events.adapters.streamed_calls import StreamedCalls, is_hosted
@@ -27,6 +29,9 @@ from assistant_events.values import JsonContent, TextContent, thaw
 
 _EXECUTED = ("index", "type", "arguments", "output")
 """Fields of `executed_tools` beside those with what a tool has found."""
+
+_RUN, _FOUND = "mcp_tool_calls", "mcp_call_results"
+"""Fields beside a message of LiteLLM: the calls that it has run, and what they have found."""
 
 
 @final
@@ -83,6 +88,30 @@ class ServerTools:
         is_cited = not isinstance(opened, OpenFragment) or opened.kind != "text" or "annotations" in opened.known
         return {} if is_cited else {"annotations": array(message, "annotations")}
 
+    def one_message_each(self, choices: Iterable[Fields]) -> Iterator[Fields]:
+        """Yield choices of one message each: the reason to finish and other facts are those of the last."""
+        for choice in choices:
+            blocks = message_each_block(mapping(choice, "message")) if choice.get("delta") is None else []
+            *before, last = mappings(choice, "messages") or blocks or [{}]
+            yield from [{"index": choice.get("index"), "message": message} for message in before]
+            yield from self._with_run({**others(choice, ("messages",)), "message": last} if last else choice)
+
+    def _with_run(self, choice: Fields) -> Iterator[Fields]:
+        """Yield a choice behind what LiteLLM has run: calls that have not come, and the results as messages."""
+        key = "message" if choice.get("delta") is None else "delta"
+        message, index = mapping(choice, key), choice.get("index")
+        beside = mapping(message, BESIDE)
+        calls = {string(call, "id"): call for call in mappings(beside, _RUN)}
+        found = [each for each in mappings(beside, _FOUND) if string(each, "tool_call_id") in calls]
+        if not found:
+            yield choice
+            return
+        if new := [call for ident, call in calls.items() if ident and not self._calls.knows(ident)]:
+            yield {"index": index, key: {"tool_calls": new}}
+        for each in found:
+            yield {"index": index, key: {"role": "tool", "content": each.get("result"), **others(each, ("result",))}}
+        yield {**choice, key: {**message, BESIDE: others(beside, (_RUN, _FOUND))}}
+
     def add_executed(self, item: Fields) -> None:
         """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""
         key, more = ("executed", integer(item, "index")), others(item, _EXECUTED)
@@ -102,15 +131,6 @@ class ServerTools:
             self._before = _summed([self._before, self._last[1]])
         self._last = ident, usage
         return _summed([self._before, usage]) if self._before else usage
-
-
-def one_message_each(choices: Iterable[Fields]) -> Iterator[Fields]:
-    """Yield choices of one message each: the reason to finish and other facts are those of the last."""
-    for choice in choices:
-        blocks = message_each_block(mapping(choice, "message")) if choice.get("delta") is None else []
-        *before, last = mappings(choice, "messages") or blocks or [{}]
-        yield from [{"index": choice.get("index"), "message": message} for message in before]
-        yield {**others(choice, ("messages",)), "message": last} if last else choice
 
 
 def _summed(usages: Sequence[Fields]) -> dict[str, Any]:

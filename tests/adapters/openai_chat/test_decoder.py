@@ -1222,6 +1222,31 @@ def test_sources_of_a_message_behind_its_deltas(among_deltas):
     )
 
 
+@pytest.mark.parametrize("came", ["in pieces", "with the results", "in a document"])
+def test_tools_that_litellm_has_run(came):
+    """
+    It has the calls and their results beside the reason to finish of the first completion, and streams the next one.
+    """
+    run = [{"id": "call_00001", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}]
+    found = [{"tool_call_id": "call_00001", "name": "f", "result": "2"}]
+    beside = {"provider_specific_fields": {"mcp_list_tools": [], "mcp_tool_calls": run, "mcp_call_results": found}}
+    pieces = [J("", id="call_00001", name="f"), J('{"a":1}')] if came == "in pieces" else []
+    streamed = stream(*pieces, F("tool_calls", **beside), T("It is 2."), F())
+    given = message(document(content="It is 2.", **beside) if came == "in a document" else streamed)
+
+    assert [("f", {"a": 1}, (TextContent("2"),), True)] == [
+        (each.name, each.input, each.output, each.provider_executed) for each in given.tool_calls
+    ]
+    assert (["tool", "text"], "It is 2.", "stop", "completed", ()) == (
+        [part.type for part in given.parts],
+        given.text,
+        given.finish_reason,
+        given.status,
+        given.pending_tool_calls,
+    )
+    assert {"provider_specific_fields": {"mcp_list_tools": []}} == thaw(given.details).get("message")
+
+
 def test_a_document_whose_message_is_in_two_choices():
     """
     Copilot has the text in one and the calls in another, without indexes: all of them are the answer.

@@ -33,7 +33,7 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_errors import ERRORS, chunk_error, failure_in
-from assistant_events.adapters.server_tools import ServerTools, one_message_each
+from assistant_events.adapters.server_tools import ServerTools
 from assistant_events.adapters.streamed_calls import StreamedCalls, id_of, type_of
 from assistant_events.adapters.streamed_details import StreamedDetails
 from assistant_events.adapters.tables import names
@@ -92,7 +92,7 @@ class OpenAIChatDecoder(DecoderBase):
             return
         if "choices" not in event:  # an event of the helper of openai, or of mistralai, has the chunk
             event = next((each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))), event)
-        choices, error = [*one_message_each(mappings(event, "choices"))], chunk_error(event)
+        choices, error = [*self._results.one_message_each(mappings(event, "choices"))], chunk_error(event)
         fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
         failed = bool(error or fault) or (fault is not None and not is_chunk)
         if not (is_chunk or failed):
