@@ -5,8 +5,9 @@ Groq has both in `executed_tools`. An answer in which Mistral has run tools is s
 the role `tool`, and what follows it is one more of the assistant, in a document as `messages` of the choice, in a
 stream as deltas with the `index` of their message. Each message of the assistant is a completion of its own, with
 another id and its own usage. LiteLLM runs tools of MCP servers, and has the calls and their results beside the reason
-to finish of the first completion, or in the document of the last one. Facts: types of mistralai 2.x, ruby_llm's
-protocol for it (2026-11), LiteLLM's chat_completions_handler.py (2026-09).
+to finish of the first completion, or in the document of the last one. The tools that Claude runs are calls there, too,
+and the blocks with their results beside an empty delta. Facts: types of mistralai 2.x, ruby_llm's protocol for it
+(2026-11), LiteLLM's chat_completions_handler.py and anthropic/chat/handler.py (2026-09).
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ _EXECUTED = ("index", "type", "arguments", "output")
 _RUN, _FOUND = "mcp_tool_calls", "mcp_call_results"
 """Fields beside a message of LiteLLM: the calls that it has run, and what they have found."""
 
+_BLOCKS = ("web_search_results", "tool_results")
+"""Arrays there with the results of Claude's own tools; each chunk has all that have come."""
+
 
 @final
 class ServerTools:
@@ -53,6 +57,7 @@ class ServerTools:
         self._before: Fields = {}  # usage of the completions before the last one
         self._last: tuple[str | None, Fields] = None, {}  # id and usage of that
         self._has_results = False
+        self._taken: set[str] = set()  # calls whose results come again
 
     def add(self, message: Fields) -> bool:
         """Record a piece of a message, and return whether it is of a result: any other ends the one that is open."""
@@ -97,20 +102,33 @@ class ServerTools:
             yield from self._with_run({**others(choice, ("messages",)), "message": last} if last else choice)
 
     def _with_run(self, choice: Fields) -> Iterator[Fields]:
-        """Yield a choice behind what LiteLLM has run: calls that have not come, and the results as messages."""
+        """Yield a choice behind what LiteLLM or Claude has run: calls that have not come, and results as messages."""
         key = "message" if choice.get("delta") is None else "delta"
         message, index = mapping(choice, key), choice.get("index")
         beside = mapping(message, BESIDE)
-        calls = {string(call, "id"): call for call in mappings(beside, _RUN)}
-        found = [each for each in mappings(beside, _FOUND) if string(each, "tool_call_id") in calls]
-        if not found:
+        own = mappings(message, "tool_calls") if key == "message" else []
+        calls = {string(call, "id"): call for call in [*mappings(beside, _RUN), *own]}
+        found = {string(each, "tool_call_id"): each for each in mappings(beside, _FOUND)}
+        blocks = [block for name in _BLOCKS for block in mappings(beside, name)]
+        found |= {(ident := string(each, "tool_use_id")): {"tool_call_id": ident, "result": [each]} for each in blocks}
+        taken = [ident for ident in found if ident and (ident in calls or self._calls.knows(ident))]
+        if not taken:
             yield choice
             return
-        if new := [call for ident, call in calls.items() if ident and not self._calls.knows(ident)]:
+        if new := [calls[ident] for ident in taken if not self._calls.knows(ident)]:
             yield {"index": index, key: {"tool_calls": new}}
-        for each in found:
-            yield {"index": index, key: {"role": "tool", "content": each.get("result"), **others(each, ("result",))}}
-        yield {**choice, key: {**message, BESIDE: others(beside, (_RUN, _FOUND))}}
+        for ident in taken:
+            if ident not in self._taken:  # the next chunks repeat it
+                result = found[ident]
+                yield {
+                    "index": index,
+                    key: {"role": "tool", "content": result["result"], **others(result, ("result",))},
+                }
+        self._taken.update(taken)
+        left = [each for each in blocks if string(each, "tool_use_id") not in taken]
+        rest = {**others(beside, (_RUN, _FOUND, *_BLOCKS)), **({_BLOCKS[-1]: left} if left else {})}
+        calls_left = {"tool_calls": [call for call in own if call not in new]} if own else {}
+        yield {**choice, key: {**message, BESIDE: rest or None, **calls_left}}
 
     def add_executed(self, item: Fields) -> None:
         """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""

@@ -35,6 +35,10 @@ _SEARCH: Final = "web_search"
 """Type of a call that MiniMax runs itself (lobe-chat: streams/openai.ts)."""
 
 
+_OF_CLAUDE: Final = "srvtoolu_"
+"""What the id of a call begins with that Claude runs itself, also behind LiteLLM (anthropic/chat/handler.py)."""
+
+
 def id_of(call: Fields) -> str | None:
     """Return the id of a call; the client of Mistral writes "null" for none."""
     ident = string(call, "id")
@@ -128,7 +132,7 @@ class StreamedCalls:
             text,
             key=call,
             state=state,
-            provider_executed=is_hosted(state),
+            provider_executed=is_hosted(state) or (self._ids[call] or "").startswith(_OF_CLAUDE),
         )
         return call
 

@@ -1247,6 +1247,33 @@ def test_tools_that_litellm_has_run(came):
     assert {"provider_specific_fields": {"mcp_list_tools": []}} == thaw(given.details).get("message")
 
 
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_tools_of_claude_behind_litellm(is_whole):
+    """
+    They are calls like those of the app, but for their ids; each chunk has all results so far (anthropic/handler.py).
+    """
+    names = {"srvtoolu_1": "web_search", "srvtoolu_2": "bash_code_execution"}
+    results = [{"type": f"{name}_tool_result", "tool_use_id": ident, "content": []} for ident, name in names.items()]
+    beside = {"web_search_results": results[:1], "tool_results": results[1:]}
+    whole = [{"id": each, "function": {"name": names[each], "arguments": '{"a":1}'}} for each in names]
+    whole.append({"id": "call_00001", "function": {"name": "f", "arguments": '{"a":1}'}})
+    pieces = [J('{"a":1}', at, each["id"], each["function"]["name"]) for at, each in enumerate(whole)]
+    searched = D(provider_specific_fields={"web_search_results": results[:1]})
+    deltas = [pieces[0], searched, searched, pieces[1], D(provider_specific_fields=beside), T("Yes."), pieces[2]]
+    streamed = stream(*deltas, F("tool_calls"))
+    given = message(document("tool_calls", content="Yes.", tool_calls=whole, provider_specific_fields=beside))
+    given = given if is_whole else message(streamed)
+
+    assert [(True, (JsonContent(each),)) for each in results] + [(False, ())] == [
+        (each.provider_executed, each.output) for each in given.tool_calls
+    ]
+    assert (["tool", "tool", "text", "tool"], ["call_00001"], {}) == (
+        [part.type for part in given.parts],
+        [each.call_id for each in given.pending_tool_calls],
+        thaw(given.details),
+    )
+
+
 def test_a_document_whose_message_is_in_two_choices():
     """
     Copilot has the text in one and the calls in another, without indexes: all of them are the answer.
