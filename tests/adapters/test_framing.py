@@ -196,7 +196,7 @@ def test_c80_a_mark_is_skipped_byte_by_byte():
     """
     A byte order mark may come in pieces.
     """
-    assert EXPECTED == fed([b"\xef", b"", b"\xbb", b"\xbf" + PLAIN])
+    assert EXPECTED == fed([b"\xef", b"", b"\xbb", b"\xbf" + stream(*WIRE, named=False)])
     assert ([b"x"], "") == whole(b"\xef\xbb\xbfdata: x\n\n")
 
 

@@ -81,7 +81,6 @@ class AwsEventStream(Framing):
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.idle = True
         self.too_long = False
-        self.damaged = False
         self._max = max_frame_bytes
         self._pending: list[bytes] = []
         """The start of a frame that is not whole."""

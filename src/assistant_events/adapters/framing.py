@@ -455,7 +455,7 @@ class JsonLines(Framing):
                 self._is_too_long(self._held)
             return []
         *lines, rest = b"".join([*self._pending, data]).split(b"\n")
-        self._pending, self._held = [rest] if rest else [], len(rest)
+        self._pending, self._held = [rest], len(rest)
         self.idle = not rest
         for at, line in enumerate(lines):
             if self._is_too_long(len(line)):
