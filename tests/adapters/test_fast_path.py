@@ -549,6 +549,20 @@ def test_what_ends_the_answer_between_two_frames():
         closed.feed(written(padded.delta()))
 
 
+def test_deltas_that_were_parsed_elsewhere(taken):
+    """
+    Nothing is learned from them, for their bytes are not known; those that come as bytes take the fast path.
+    """
+    made = PaddedDecoder("m")
+    for _ in range(COUNT):
+        made.feed_event(padded.delta())
+    found = [event for _ in range(COUNT) for event in made.feed(written(padded.delta()))]
+
+    assert None is made.failure
+    assert [*range(COUNT, 2 * COUNT)] == [event.offset for event in found]
+    assert ["framed"] * (COUNT - LEARNED_FROM) == taken
+
+
 def counted(made):
     if isinstance(made, PaddedDecoder):
         return made.counted, sorted(made.frame_ids)

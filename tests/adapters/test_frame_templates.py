@@ -169,6 +169,15 @@ def test_the_number_in_a_frame():
     assert [None, None, 0, 3, -1, -1, -1] == [FIELDS.number_in(each) for each in given]
 
 
+def test_the_number_of_an_item_in_a_list():
+    """
+    Where the list is empty, or holds no object, there is none.
+    """
+    given = [{"calls": []}, {"calls": [[1]]}, {"calls": "c"}, {"calls": [{"index": 2}]}]
+
+    assert [None, None, None, 2] == [DeltaFrames(number=("calls", 0, "index")).number_in(each) for each in given]
+
+
 TEACHES_NOTHING = {
     "spelled otherwise": b'{"index":3,"delta":{"t\\u0065xt":"a"}}',
     "too long": b'{"index":3,"delta":{"text":"%b"}}' % (b"x" * 5000),
