@@ -580,16 +580,18 @@ def test_buffers(count, start):
     assert COMPACT_AT > len(buffer.pieces)
 
 
-def test_a_buffer_that_is_replaced():
+@pytest.mark.parametrize("count", [1, COMPACT_AT, COMPACT_AT + 1])
+def test_a_buffer_that_is_replaced(count):
     """
-    It knows what was shown before the first replacement.
+    It knows what was shown before the first replacement, and nothing of it is left.
     """
-    buffer = Buffer("", "a")
-    buffer.append("b")
+    buffer = Buffer("")
+    for _ in range(count):
+        buffer.append("ab")
     buffer.replace("x")
     buffer.replace("yz")
 
-    assert ("yz", 2, "ab") == (buffer.value(), buffer.length, buffer.shown())
+    assert ("yz", 2, "ab" * count) == (buffer.value(), buffer.length, buffer.shown())
 
 
 def test_buffers_keep_one_copy():
