@@ -180,6 +180,9 @@ def test_the_number_of_an_item_in_a_list():
 
 TEACHES_NOTHING = {
     "spelled otherwise": b'{"index":3,"delta":{"t\\u0065xt":"a"}}',
+    "spelled otherwise, with other keys that come twice": (
+        b'{"type":{"text":"x"},"index":3,"delta":{"t\\u0065xt":"a"},"usage":{"in":{"count":1},"out":{"count":2}}}'
+    ),
     "too long": b'{"index":3,"delta":{"text":"%b"}}' % (b"x" * 5000),
     "an undeclared field": b'{"index":3,"x":1,"delta":{"text":"a"}}',
     "an undeclared field inside": b'{"index":3,"delta":{"text":"a","x":1}}',
