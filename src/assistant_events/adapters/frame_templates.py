@@ -376,15 +376,13 @@ def _find(payload: bytes, event: Fields, places: list[Path]) -> list[tuple[int, 
     found = [spans[0] for spans in candidates]
     if _is_right(payload, event, places, found):
         return found  # most keys are there once
-    several = [at for at, spans in enumerate(candidates) if len(spans) > 1]
-    for at in several:
-        # The first of the only key that is there several times has just been tried.
-        spans = candidates[at][len(several) == 1 :]
-        right = next((span for span in spans if _is_right(payload, event, [places[at]], [span])), None)
-        if right is None:
-            return None
-        found[at] = right
-    return found if several and _is_right(payload, event, places, found) else None
+    for at, spans in enumerate(candidates):
+        if len(spans) > 1:
+            right = next((span for span in spans if _is_right(payload, event, [places[at]], [span])), None)
+            if right is None:
+                return None
+            found[at] = right
+    return found if _is_right(payload, event, places, found) else None
 
 
 def _occurrences(payload: bytes, event: Fields, place: Path) -> Iterator[tuple[int, int]]:
@@ -406,8 +404,6 @@ def _is_right(payload: bytes, event: Fields, places: list[Path], spans: list[tup
     pieces: list[bytes] = []
     end = 0
     for number, ((start, stop), place) in enumerate(sorted(zip(spans, places, strict=True)), _PROBE):
-        if start < end:
-            return False
         probe = str(number) if type(_value_at(event, place)) is str else number
         event = _replaced(event, place, probe)
         pieces += payload[end:start], write_json(probe)
