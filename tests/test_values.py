@@ -449,6 +449,7 @@ def test_a_lazy_object_is_written_and_thawed_as_it_is(accept):
     lazy = wrap(lazy_class, {"a": [{"b": 1}]})
     assert (1, True) == (len(lazy), bool(lazy))
     thaw(lazy)["a"].append(2)
+    thaw(lazy)["a"][0]["b"] = 2
 
     assert b'{"a":[{"b":1}]}' == write_json(lazy)
     assert copy.deepcopy(lazy) is lazy is accept(lazy)

@@ -9,7 +9,7 @@ import tracemalloc
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant_events import fold
@@ -537,6 +537,7 @@ def test_how_long_a_frame_may_be(made, body, payloads, too_long, piece):
 
 
 @given(st.lists(LINES), st.lists(st.integers(0, 200)), st.integers(1, 40))
+@example([b": x", b'{"a":1}'], [6], 40)
 def test_what_waits_is_made_short_without_loss(lines, places, limit):
     """
     Lines that belong to no frame are forgotten while it is not whole; that changes nothing, whatever the bounds are.

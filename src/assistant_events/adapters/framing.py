@@ -251,7 +251,7 @@ class Sse(Framing):
         begin = whole.rfind(b"\n") + 1
         # No list of lines: an object for each short line takes many times the room of its bytes.
         kept = bytearray()
-        for line in _LINE.finditer(whole, 0, max(begin - 1, 0)):
+        for line in _LINE.finditer(whole, 0, begin):
             if line[1] is None:
                 self._add_tail(line[0])
             else:
