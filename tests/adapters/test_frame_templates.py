@@ -180,7 +180,7 @@ def test_the_number_of_an_item_in_a_list():
 
 TEACHES_NOTHING = {
     "spelled otherwise": b'{"index":3,"delta":{"t\\u0065xt":"a"}}',
-    "spelled otherwise, beside two others": b'{"type":[{"text":"x"},{"text":"y"}],"index":3,"delta":{"t\\u0065xt":"a"}}',
+    "spelled otherwise, beside others": b'{"type":[{"text":"x"},{"text":"y"}],"index":3,"delta":{"t\\u0065xt":"a"}}',
     "spelled otherwise, with other keys that come twice": (
         b'{"type":{"text":"x"},"index":3,"delta":{"t\\u0065xt":"a"},"usage":{"in":{"count":1},"out":{"count":2}}}'
     ),
