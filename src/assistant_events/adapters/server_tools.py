@@ -106,6 +106,9 @@ class ServerTools:
         key = "message" if choice.get("delta") is None else "delta"
         message, index = mapping(choice, key), choice.get("index")
         beside = mapping(message, BESIDE)
+        if not beside:  # nearly all
+            yield choice
+            return
         own = mappings(message, "tool_calls") if key == "message" else []
         calls = {string(call, "id"): call for call in [*mappings(beside, _RUN), *own]}
         found = {string(each, "tool_call_id"): each for each in mappings(beside, _FOUND)}
