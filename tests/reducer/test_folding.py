@@ -383,6 +383,13 @@ def test_a_failure_keeps_what_it_says_it_had():
     "events",
     [
         pytest.param([ToolCalled(**C, name="t", input={}, provider_executed=True), ToolSuccess(**C)], id="called"),
+        pytest.param(
+            [
+                *(ToolInputStarted(**C, name="t"), ToolInputEnded(**C, text="{}")),
+                ToolCalled(**C, name="t", input={}, provider_executed=True),
+            ],
+            id="called after its input",
+        ),
         pytest.param([ToolCalled(**C, name="t", input={}), ToolSuccess(**C, provider_executed=True)], id="answered"),
         pytest.param(
             [ToolCalled(**C, name="t", input={}), ToolFailed(**C, error=error(), provider_executed=True)], id="failed"
