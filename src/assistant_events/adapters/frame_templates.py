@@ -376,13 +376,15 @@ def _find(payload: bytes, event: Fields, places: list[Path]) -> list[tuple[int, 
     found = [spans[0] for spans in candidates]
     if _is_right(payload, event, places, found):
         return found  # most keys are there once
-    for at, spans in enumerate(candidates):
-        if len(spans) > 1:
-            right = next((span for span in spans if _is_right(payload, event, [places[at]], [span])), None)
-            if right is None:
-                return None
-            found[at] = right
-    return found if _is_right(payload, event, places, found) else None
+    several = [at for at, spans in enumerate(candidates) if len(spans) > 1]
+    for at in several:
+        # The first of the only key that is there several times has just been tried.
+        spans = candidates[at][len(several) == 1 :]
+        right = next((span for span in spans if _is_right(payload, event, [places[at]], [span])), None)
+        if right is None:
+            return None
+        found[at] = right
+    return found if several and _is_right(payload, event, places, found) else None
 
 
 def _occurrences(payload: bytes, event: Fields, place: Path) -> Iterator[tuple[int, int]]:
