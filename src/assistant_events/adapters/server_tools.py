@@ -110,28 +110,26 @@ class ServerTools:
             yield choice
             return
         own = mappings(message, "tool_calls") if key == "message" else []
-        calls = {string(call, "id"): call for call in [*mappings(beside, _RUN), *own]}
+        calls = {string(call, "id") or "": call for call in [*mappings(beside, _RUN), *own]}
         found = {string(each, "tool_call_id"): each for each in mappings(beside, _FOUND)}
         blocks = [block for name in _BLOCKS for block in mappings(beside, name)]
         found |= {(ident := string(each, "tool_use_id")): {"tool_call_id": ident, "result": [each]} for each in blocks}
-        taken = [ident for ident in found if ident and (ident in calls or self._calls.knows(ident))]
+        taken = {each: found[each] for each in found if each and (each in calls or self._calls.knows(each))}
         if not taken:
             yield choice
             return
-        if new := [calls[ident] for ident in taken if not self._calls.knows(ident)]:
-            yield {"index": index, key: {"tool_calls": new}}
-        for ident in taken:
+        new = {ident: calls[ident] for ident in taken if not self._calls.knows(ident)}
+        if new:
+            yield {"index": index, key: {"tool_calls": [*new.values()]}}
+        for ident, result in taken.items():
             if ident not in self._taken:  # the next chunks repeat it
-                result = found[ident]
-                yield {
-                    "index": index,
-                    key: {"role": "tool", "content": result["result"], **others(result, ("result",))},
-                }
+                content = [each] if (each := mapping(result, "result")) else result.get("result")
+                yield {"index": index, key: {"role": "tool", "content": content, **others(result, ("result",))}}
         self._taken.update(taken)
         left = [each for each in blocks if string(each, "tool_use_id") not in taken]
         rest = {**others(beside, (_RUN, _FOUND, *_BLOCKS)), **({_BLOCKS[-1]: left} if left else {})}
-        calls_left = {"tool_calls": [call for call in own if call not in new]} if own else {}
-        yield {**choice, key: {**message, BESIDE: rest or None, **calls_left}}
+        unrun = [call for call in own if call is not new.get(string(call, "id") or "")]
+        yield {**choice, key: {**message, BESIDE: rest or None, **({"tool_calls": unrun} if own else {})}}
 
     def add_executed(self, item: Fields) -> None:
         """Read a tool that Groq runs: first its arguments, then the same with its output, or what it has found."""

@@ -75,7 +75,7 @@ class StreamedCalls:
         self._free_texts = free_texts
         self._ids: list[str | None] = []
         self._at: dict[object, int] = {}
-        """Numbers of calls by index, and by index and id; under `None` the number of the last call."""
+        """Numbers of calls by index, by id, and by both; under `None` the number of the last call."""
 
         self._changing: set[int] = set()
         """Calls whose pieces have ids of their own."""
@@ -138,7 +138,7 @@ class StreamedCalls:
 
     def knows(self, ident: str) -> bool:
         """Return whether a call has come with an id."""
-        return ident in self._ids
+        return ident in self._at
 
     def begin_waiting(self) -> None:
         """Begin the calls that wait for the rest of their name, and record the empty objects that wait."""
@@ -228,7 +228,7 @@ class StreamedCalls:
                 self._recorder.keep(call, {"id": ident})
         self._at[index] = call
         if ident is not None and ident == self._ids[call]:  # not one of its pieces
-            self._at[index, ident] = call
+            self._at[index, ident] = self._at[ident] = call
         return call
 
     def _is_rest(self, last: int, ident: str | None) -> bool:

@@ -1247,6 +1247,42 @@ def test_tools_that_litellm_has_run(came):
     assert {"provider_specific_fields": {"mcp_list_tools": []}} == thaw(given.details).get("message")
 
 
+@pytest.mark.parametrize(("found", "output"), [({}, ()), ({"result": {"a": 1}}, {"a": 1}), ({"result": [1]}, 1)])
+def test_a_result_of_litellm_that_is_not_a_text(found, output):
+    """
+    It is kept as it is, and without one the call has no output.
+    """
+    run = [{"id": "call_00001", "function": {"name": "f", "arguments": "{}"}}]
+    beside = {"mcp_tool_calls": run, "mcp_call_results": [{"tool_call_id": "call_00001", "name": "f", **found}]}
+    given = message(stream(F(provider_specific_fields=beside)))
+
+    assert [("success", (JsonContent(output),))] == [(each.status, each.output) for each in given.tool_calls]
+
+
+class Id(str):
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other):
+        Id.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_results_beside_an_answer_are_not_looked_for_one_by_one():
+    """
+    The ids of calls and results are compared a few times, however many there are.
+    """
+    count = 200
+    calls = [{"id": Id(f"c{at}"), "function": {"name": "f", "arguments": "{}"}} for at in range(count)]
+    found = [{"tool_use_id": Id(f"c{at}"), "content": []} for at in range(2 * count)]
+    Id.compared = 0
+    OpenAIChatDecoder("m").on_event(document(tool_calls=calls, provider_specific_fields={"tool_results": found}))
+
+    assert count <= Id.compared <= 20 * count
+
+
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_tools_of_claude_behind_litellm(is_whole):
     """
