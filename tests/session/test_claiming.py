@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from assistant_events.errors import ConflictError, FencedError, StoreError
+from assistant_events.events import CompactionStarted
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from assistant_events.testing import prompt, virtual_loop
@@ -91,6 +92,23 @@ def test_a_cut_answer_of_a_session_that_was_taken_over():
                 await session.rewind("a1", last=True)
 
         assert ["prompt.submitted", "step.started", "text.started"] == store.types
+
+    run(main())
+
+
+def test_a_cut_answer_is_closed_alone():
+    """
+    A summary that another process makes meanwhile continues.
+    """
+
+    async def main():
+        store = Store()
+        summary = CompactionStarted(message_id="k1", reason="auto")
+        store.append("s1", [prompt(message_id="u1"), summary, *CUT])
+        session = await Session.open(store, "s1")
+        await session.rewind("a1", last=True)
+
+        assert ["text.ended", "step.failed", "history.rewound"] == store.types[4:]
 
     run(main())
 

@@ -512,7 +512,8 @@ class Core(ABC, Generic[StreamT]):
             newest = self.transcript.last
             if last and (newest is None or newest.id != message_id or message_id in self._receivers.message_ids):
                 return []
-            return [*(self._closing() if last else ()), HistoryRewound(message_id=message_id), *then]
+            ends = [event for event in self._closing() if event.message_id == message_id] if last else []
+            return [*ends, HistoryRewound(message_id=message_id), *then]
 
         return await self._append(plan, meta, names=None if last else () if as_it_is else (message_id,))
 
