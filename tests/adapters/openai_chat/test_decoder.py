@@ -8,10 +8,12 @@ import json
 import pytest
 
 from assistant_events import ErrorInfo, ErrorKind, FinishReason, Usage, fold
-from assistant_events.adapters import streamed_calls
+from assistant_events.adapters import load_dialect, streamed_calls
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
 from assistant_events.messages import CallStatus, MessageStatus, PartStatus, UserMessage
 from assistant_events.recorder.calls import parse_input
+from assistant_events.testing.conservation import check_nothing_lost
+from assistant_events.testing.sample import Sample
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
 from .notation import (
@@ -1245,6 +1247,7 @@ def test_tools_that_litellm_has_run(came):
         given.pending_tool_calls,
     )
     assert {"provider_specific_fields": {"mcp_list_tools": []}} == thaw(given.details).get("message")
+    check_nothing_lost(Sample(load_dialect("openai-chat"), came, streamed))
 
 
 @pytest.mark.parametrize(("found", "output"), [({}, ()), ({"result": {"a": 1}}, {"a": 1}), ({"result": [1]}, 1)])

@@ -95,7 +95,7 @@ DROPPED: Final = by_word(
         " content_blocks.type content_blocks.delta.type",
         "The number of a token in the vocabulary of the model.": "token_id token_ids",
         "The order of items.": "tool_calls.index executed_tools.index delta.index messages.index content_blocks.index",
-        "`function`; another type is state.": "tool_calls.type",
+        "`function`; another type is state.": "tool_calls.type mcp_tool_calls.type",
         "It repeats that of the message.": "provider_specific_fields.thinking_blocks parsed parsed_arguments",
         "It keeps the connection open.": "keepalive/type keepalive/sequence_number ping/type",
         "It is the sum of the other counts.": "total_tokens",
