@@ -272,7 +272,7 @@ def fixtures_of(form: FixtureFormat, source: FixtureSource) -> Fixtures:
     if is_object(source):
         # Any: the keys are checked there.
         given: Mapping[Any, Any] = source
-        if is_object(given.get("match")):
+        if is_object(given.get("match")) and not given.keys().isdisjoint(("answer", "answers")):
             given = {"version": VERSION, "fixtures": [given]}
         return load_fixtures(form, given) if "fixtures" in given else _from_pairs(form, given)
     if not isinstance(source, Iterable):
