@@ -825,7 +825,8 @@ def test_other_sources(tmp_path):
     assert Fixtures() == fixtures_of(mock.form, {})
     assert from_file == fixtures_of(mock.form, document(entry(text="Hi")))
     assert from_file == fixtures_of(mock.form, entry(text="Hi"))
-    assert "match" == fixtures_of(mock.form, {"match": {"text": "Hi"}})[0].match.user_text  # a prompt like any other
+    [of_a_table] = fixtures_of(mock.form, {"match": {"text": "Hi"}}).fixtures
+    assert "match" == of_a_table.match.user_text  # a prompt like any other
     assert from_file == fixtures_of(mock.form, path)
     assert from_file == fixtures_of(mock.form, str(path))
 
