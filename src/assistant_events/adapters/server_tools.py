@@ -99,16 +99,15 @@ class ServerTools:
             blocks = message_each_block(mapping(choice, "message")) if choice.get("delta") is None else []
             *before, last = mappings(choice, "messages") or blocks or [{}]
             yield from [{"index": choice.get("index"), "message": message} for message in before]
-            yield from self._with_run({**others(choice, ("messages",)), "message": last} if last else choice)
+            whole = {**others(choice, ("messages",)), "message": last} if last else choice
+            has_beside = BESIDE in (mapping(whole, "delta") or mapping(whole, "message"))
+            yield from self._with_run(whole) if has_beside else (whole,)
 
     def _with_run(self, choice: Fields) -> Iterator[Fields]:
         """Yield a choice behind what LiteLLM or Claude has run: calls that have not come, and results as messages."""
         key = "message" if choice.get("delta") is None else "delta"
         message, index = mapping(choice, key), choice.get("index")
         beside = mapping(message, BESIDE)
-        if not beside:  # nearly all
-            yield choice
-            return
         own = mappings(message, "tool_calls") if key == "message" else []
         calls = {string(call, "id") or "": call for call in [*mappings(beside, _RUN), *own]}
         found = {string(each, "tool_call_id"): each for each in mappings(beside, _FOUND)}
