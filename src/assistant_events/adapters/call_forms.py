@@ -137,5 +137,11 @@ class CallForms(dict[str, CallForm]):
 
     def kind_of(self, call: msg.ToolPart) -> str:
         """Return the type of the item of a call: that in its state, or the one that its result answers."""
-        kind = string(call.state, "type") or self._answered.get(string(call.result_state, "type") or "", "")
+        answer = string(call.result_state, "type") or ""
+        kind = string(call.state, "type") or self._answered.get(answer, answer)
         return kind if kind in self else self._first[call.provider_executed]
+
+    def is_elsewhere(self, part: msg.Part) -> bool:
+        """Return whether a part is a call of a function that the server has run, and of which another item is sent."""
+        states = [part.state, part.result_state] if isinstance(part, msg.ToolPart) else []
+        return self._first[False] in [string(state, "type") for state in states]

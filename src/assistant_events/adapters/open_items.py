@@ -285,6 +285,9 @@ class OpenItems:
         self._waiting: dict[tuple[str, str | None], deque[OpenItem]] = {}
         """The calls that wait for an item with their result, by its type and their id."""
 
+        self._asked: dict[tuple[str | None, bytes], deque[OpenItem]] = {}
+        """The calls that wait, of functions that the request has not, by their names and inputs."""
+
         self._next_number = 0
         self._shared: set[int | None] = {None}
         """The indexes that several calls have had at once, and `None`: there the id alone counts."""
@@ -323,6 +326,22 @@ class OpenItems:
                 call.awaits, call.answer = "", item
                 return call
         return None
+
+    def run_elsewhere(self, call: OpenItem) -> None:
+        """
+        Remember a call of a function that has ended, or end that which a call of the provider repeats with its result.
+
+        LiteLLM runs tools of MCP servers itself: the model calls a function, and behind it is a call of the server with
+        the same name and input (BerriAI/litellm#40121).
+        """
+        name = string(call.fields, "name")
+        address = name, write_json(call.fields.get(call.field) or "{}")
+        if call.awaits and name not in [string(tool, "name") for tool in mappings(self._decoder.request, "tools")]:
+            self._asked.setdefault(address, deque()).append(call)
+        elif name and not call.awaits and (asked := self._asked.get(address)):
+            found = asked.popleft()
+            found.awaits, state = "", {"type": found.kind}
+            self._decoder.recorder.result(None, name=found.kind, state=state, key=found, provider_executed=True)
 
     def with_thought(self, response: Fields, *, is_end: bool) -> Sequence[Fields]:
         """

@@ -267,6 +267,14 @@ SAMPLES = {
         hosted(0, **FILES), hosted(1, **CODE), hosted(2, **IMAGE), hosted(3, **MCP), text(4, "Done.")
     ),
     "hosted tool that failed": stream(hosted(0, **{**MCP, "output": None, "error": "no", "status": "failed"})),
+    "calls that a gateway runs": stream(
+        call(0, '{"x": 2}', name="square"),
+        call(1, '{"x": 3}', name="square", id="fc_2", call_id="call_2"),
+        hosted(2, **{**MCP, "name": "square", "arguments": '{"x": 2}', "output": "4", "id": "mcp_1"}),
+        hosted(3, **{**MCP, "name": "square", "arguments": '{"x": 3}', "output": "9", "id": "mcp_2"}),
+        text(4, "4 and 9."),
+        end=completed(id="resp_2"),
+    ),
     "results in items of their own": stream(
         hosted(0, **SHELL),
         hosted(1, **SHELL_OUTPUT),

@@ -309,9 +309,11 @@ class TestResponse:
 
     def test_ids_of_the_response_that_change(self):
         """
-        The first one counts (Copilot).
+        The first one is that of the run (Copilot), and the last one is continued (LiteLLM).
         """
-        assert "resp_1" == message(stream(text(0, "Hi"), end=completed(id="resp_2"))).run.id
+        found = message(stream(text(0, "Hi"), end=completed(id="resp_2")))
+
+        assert ("resp_1", "resp_2") == (found.run.id, found.state["response_id"])
 
     def test_empty_facts(self):
         """
@@ -1072,6 +1074,35 @@ class TestCalls:
         )
         assert (["function_call", "function_call_output", "message"], []) == ([each["type"] for each in items], drops)
         assert result == items[1]
+
+    def test_a_call_that_a_gateway_runs(self):
+        """
+        A call of a tool of MCP behind it, with its name and its input, has its result (LiteLLM).
+        """
+        found = message(SAMPLES["calls that a gateway runs"])
+        items, drops = encoded(found)
+
+        assert ["call_1", "call_2", "mcp_1", "mcp_2"] == [each.call_id for each in found.tool_calls]
+        assert [True] * 4 == [each.provider_executed for each in found.tool_calls]
+        assert [(), (), (TextContent("4"),), (TextContent("9"),)] == [each.output for each in found.tool_calls]
+        assert ("stop", ()) == (found.finish_reason, found.pending_tool_calls)
+        assert ["mcp_call", "mcp_call", "message"] == [each["type"] for each in items]
+        assert [(0, "unplaced"), (1, "unplaced")] == drops
+
+    @pytest.mark.parametrize(
+        ("name", "arguments", "tools"),
+        [("square", '{"x": 3}', []), ("root", '{"x": 2}', []), ("square", '{"x": 2}', ["square"])],
+        ids=["other input", "other tool", "declared"],
+    )
+    def test_a_call_beside_one_of_a_server(self, name, arguments, tools):
+        """
+        It waits for the app, also where both are equal and the request has a function of that name.
+        """
+        ran = {**MCP, "name": name, "arguments": arguments}
+        request = {"tools": [{"type": "function", "name": each} for each in tools]}
+        found = message(stream(call(0, '{"x": 2}', name="square"), hosted(1, **ran)), request=request)
+
+        assert ("tool-calls", ["call_1"]) == (found.finish_reason, [each.call_id for each in found.pending_tool_calls])
 
     def test_a_call(self):
         """

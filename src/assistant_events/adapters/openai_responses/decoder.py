@@ -110,12 +110,12 @@ class OpenAIResponsesDecoder(NumberedDecoder):
                 self.fail_step(SPLICED)
                 return
             self.replay_begins()
-        self._run_id = self._run_id or string(response, "id")  # the first counts: Copilot changes it with every event
+        self._run_id = self._run_id or string(response, "id")  # Copilot changes it with every event; LiteLLM at the end
         raw = string(response, "status")
         status = raw if raw in words.ENDS else "completed" if name == "done" else name  # Codex servers end with `done`
         self._facts |= {**others(response, ("output",)), "status": status}
         is_stored = self.response_flag("store") is not False and string(response, "object") != "response.compaction"
-        self.step_state = {"response_id": self._run_id} if self._run_id and is_stored else {}  # else not continued
+        self.step_state = {"response_id": string(response, "id") or self._run_id} if self._run_id and is_stored else {}
         self.step_details |= {key: value for key, value in others(response, words.OWN).items() if value not in ({}, [])}
         self.note_usage(mapping(response, "usage"))
         self.ensure_started(string(response, "model") or None)
@@ -141,8 +141,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         self.finish_step(self.finish_reason_of(given, refused=refused), raw)
 
     def _on_error(self, event: Fields) -> None:
-        fields = others(error_of(event) or {key: event.get(key) for key in ("code", "message", "param")})
-        if fields:
+        if fields := others(error_of(event) or {key: event.get(key) for key in ("code", "message", "param")}):
             self.fail_step(ERRORS.read(fields))
         else:
             self.note("empty-error", "an error event without code and message was left out")
@@ -193,6 +192,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         is_hosted, error = words.is_hosted(item.kind, item.fields), tool_error(item.fields)
         if item.answer is not None or (is_hosted and is_done and not is_cut and (error or not item.awaits)):
             self._record_result(item)
+        self._items.run_elsewhere(item)
 
     def _record_result(self, call: OpenItem) -> None:
         """Record the result of a call of the provider, which an item of its own has, or that of the call."""

@@ -78,7 +78,7 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
         """Return whether a part has an item. Perplexity takes back messages and calls of the app alone."""
         is_taken = self.target.provider != "perplexity" or isinstance(part, (msg.TextPart, msg.ToolPart))
         has_item = "item" in part.state if isinstance(part, msg.OpaquePart) else not isinstance(part, msg.MediaPart)
-        return is_taken and has_item and string(part.state, "type") != "function_call"  # which another item is for
+        return is_taken and has_item and not words.TOOLS.is_elsewhere(part)
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the item of a result, whose type is that of the call."""
