@@ -390,13 +390,7 @@ class OpenItems:
                 item.add_late(self._kept_field, fields)
 
     def find(
-        self,
-        index: int | None,
-        item_id: str | None,
-        kind: str,
-        whole: Fields | None = None,
-        *,
-        is_end: bool = False,
+        self, index: int | None, item_id: str | None, kind: str, verb: str, *, whole: Fields | None = None
     ) -> OpenItem:
         """
         Return the item of an event, which begins unless it has.
@@ -405,7 +399,9 @@ class OpenItems:
         every event. The id counts alone where another call begins at the index of one that is open: gateways write
         the index of Chat Completions there, which some servers leave at 0. Without both, it is the last of its type
         that has not ended; so it is of an end at an index that nothing has, where that is the item that began last and
-        has no id, or the same text (vLLM and SGLang count before they end an item).
+        has no id, or the same text (vLLM and SGLang count before they end an item). More of the text of one that has
+        ended is another item: OmniRoute ends a message before a call and writes on (its #14153), CLIProxyAPI at each
+        search of Claude (its #3801).
 
         Args:
             index: Index of the item.
@@ -414,12 +410,14 @@ class OpenItems:
 
             kind: Type of the item; one of another type at the same index is another item.
 
+            verb: `done` for an event that ends the item, or with which all of its text or input has come; `delta` for
+                one with more of these.
+
             whole: The item, where the event has it. One that has ended is then another item, unless it has the same
                 id. The id of a call takes the place of an id that is missing, also in the events about its input
                 (llama.cpp).
-
-            is_end: Whether the event ends the item, or all of its text or input has come.
         """
+        is_end = verb == "done"
         call_id = None if whole is None or kind not in self._calls else string(whole, "call_id")
         address = item_id or call_id
         if call_id and not is_end and self._is_other_call(self._at.get(index), call_id):
@@ -430,6 +428,9 @@ class OpenItems:
             if item_id and not item.address and not item.fields.get("id"):
                 item.address = item_id
                 self._at.setdefault(item_id, item)
+            if verb == "delta" and item.ended and item.role in ("text", "reasoning"):
+                item = self._elsewhere(index, address, kind, whole, is_end=False) or self._begin(index, None, kind)
+                self._at[address if index is None else index] = item
             return item  # as nearly always
         if item is None or (item.kind != kind and index is not None):
             item = self._elsewhere(index, address, kind, whole, is_end=is_end) or item
@@ -438,17 +439,21 @@ class OpenItems:
             self._decoder.ensure_started()
             if item is not None and is_end and address is None and self._role_of(kind) == "opaque":
                 item.answer_elsewhere()
-            number = self._next_number if index is None or index in self._by_number else index
-            self._next_number = max(self._next_number, number + 1)
-            state = {self._decoder.item_key or "": number}
-            fields = {"id": item_id, **self._kept.get(item_id, {})} if item_id else {}
-            field = self._calls.inputs.get(kind, "")
-            item = OpenItem(self._decoder, kind, self._role_of(kind), field, state, fields=fields)
-            self._by_number[number] = self._at[number if index is None else index] = item
-            self._of_kind.setdefault(kind, []).append(item)
+            item = self._begin(index, item_id, kind)
             is_whole = True  # so that its id is known
         if is_whole and address:
             self._at[address] = item
+        return item
+
+    def _begin(self, index: int | None, item_id: str | None, kind: str) -> OpenItem:
+        number = self._next_number if index is None or index in self._by_number else index
+        self._next_number = max(self._next_number, number + 1)
+        state = {self._decoder.item_key or "": number}
+        fields = {"id": item_id, **self._kept.get(item_id, {})} if item_id else {}
+        field = self._calls.inputs.get(kind, "")
+        item = OpenItem(self._decoder, kind, self._role_of(kind), field, state, fields=fields)
+        self._by_number[number] = self._at[number if index is None else index] = item
+        self._of_kind.setdefault(kind, []).append(item)
         return item
 
     def _elsewhere(

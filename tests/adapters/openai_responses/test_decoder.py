@@ -8,7 +8,7 @@ import pytest
 
 from assistant_events import AssistantMessage, CallStatus, ErrorKind, FinishReason, Transcript, fold
 from assistant_events.messages import MessageStatus
-from assistant_events.testing import durable
+from assistant_events.testing import check_adapter, durable
 from assistant_events.values import ErrorInfo, JsonContent, MediaContent, TextContent, thaw
 
 from .notation import (
@@ -862,6 +862,37 @@ class TestTexts:
         data = stream(frames)
 
         assert ("Hi there", ["late-event"]) == (message(data).text, notes(data))
+
+    @pytest.mark.parametrize(
+        ("frames", "output", "expected"),
+        [
+            (
+                [*text(0, "Hi "), *call(1, "{}"), delta("output_text", 0, "there", content_index=0)],
+                [{**MESSAGE, "content": [output_text("Hi ")]}],
+                [("text", "Hi "), ("tool", None), ("text", "there")],
+            ),
+            (
+                [*text(0, "- "), *text(0, "One."), *text(0, "Two.")],
+                [{**MESSAGE, "content": [output_text("- One.Two.")]}],
+                [("text", "- "), ("text", "One."), ("text", "Two.")],
+            ),
+            (
+                [*reasoning(0, "One."), delta("reasoning_summary_text", 0, "Two.", summary_index=0)],
+                [],
+                [("reasoning", "One."), ("reasoning", "Two.")],
+            ),
+        ],
+        ids=["message before a call", "messages of one id", "reasoning"],
+    )
+    def test_more_of_an_item_that_has_ended(self, frames, output, expected):
+        """
+        It is another item of its type, and the last response, which has it or not, repeats the first one.
+        """
+        data = stream(*frames, end=completed(*output))
+
+        assert expected == kinds(message(data))
+        assert [*range(len(expected))] == [part.state["i"] for part in message(data).parts]
+        check_adapter(DIALECT, {"more": data}, mutations=3)
 
     def test_an_empty_whole_text(self):
         """

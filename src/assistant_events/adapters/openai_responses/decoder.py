@@ -150,7 +150,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> None:
         kind, item_id = string(fields, "type") or "", string(fields, "id") or string(fields, "item_id")
-        item = self._items.find(index, item_id, kind, fields, is_end=is_done)
+        item = self._items.find(index, item_id, kind, "done" if is_done else "added", whole=fields)
         if item.ended:
             return  # the same again
         item.fields.pop("status", None)
@@ -239,7 +239,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         named = self._items.at(address) if fields or about is None else None
         if named is not None and named.kind != whose and (fields or named.role == "call"):
             return  # LiteLLM's bridge ends a text with a part of another kind; its custom calls have arguments, too
-        item = self._items.find(index, string(event, "item_id"), whose, is_end=verb == "done")
+        item = self._items.find(index, string(event, "item_id"), whose, verb)
         if item.ended or item.role == "opaque":
             self.note("late-event", "an event about an item that had ended, or is kept raw, was left out")
             return
