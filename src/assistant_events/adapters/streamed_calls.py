@@ -122,6 +122,9 @@ class StreamedCalls:
         An input that is *given* as other JSON than text is written as JSON: what is not an object fails the call.
         """
         text = given if isinstance(given, str) else "" if given is None else write_json(given).decode()
+        if (repeated := self._repeated(index, ident, name, text)) is not None:
+            self._at[index] = repeated
+            return repeated
         count, call = len(self._ids), self._number_of(index, ident, name, text)
         if self._is_so_far or self._pieces < _LOOKED_AT:
             self._compare(call, text)
@@ -228,8 +231,25 @@ class StreamedCalls:
                 self._recorder.keep(call, {"id": ident})
         self._at[index] = call
         if ident is not None and ident == self._ids[call]:  # not one of its pieces
-            self._at[index, ident] = self._at[ident] = call
+            self._at[index, ident] = call
+            self._at.setdefault(ident, call)
         return call
+
+    def _repeated(self, index: int | None, ident: str | None, name: str | None, text: str) -> int | None:
+        """
+        Return the call whose id, name and whole input a piece at a new index has; `None` when there is none.
+
+        new-api sends each call of a response of OpenAI again, at its end (QuantumNous/new-api#6223).
+        """
+        call = self._at.get(ident) if ident and name and text and index not in self._at else None
+        if call is None:
+            return None
+        opened = self._recorder.open_of(call)
+        if not isinstance(opened, OpenCall) or opened.name != name:
+            return None
+        is_same = opened.buffer.length == len(text) and opened.buffer.value() == text
+        is_same = is_same or self._held.get(call) == text
+        return call if is_same and parse_input(text)[0] is not None else None
 
     def _is_rest(self, last: int, ident: str | None) -> bool:
         """Return whether a piece without a name, at a new index, is more of the *last* call: its input is not whole."""

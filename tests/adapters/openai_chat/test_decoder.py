@@ -1450,6 +1450,19 @@ def test_one_id_for_two_calls():
     assert "c" == calls[1].state["id"]
 
 
+def test_calls_that_come_again():
+    """
+    A piece at a new index with the id, the name and the whole input of a call is that call (QuantumNous/new-api#6223).
+    """
+    pieces = [J("", 0, "c", "f"), J('{"a":', 0), J("1}", 0), J("{}", 1, "d", "f")]
+    again = [J('{"a":1}', 2, "c", "f"), J("{}", 3, "d", "f")]
+    others = [J('{"a":1}', 4, "e", "f"), J('{"a":1}', 5, "c", "g"), J('{"a":2}', 6, "c", "f")]
+    first, all_of_them = (message(answer(*pieces, *again, *more)).tool_calls for more in ([], others))
+
+    assert [("c", {"a": 1}), ("d", {})] == [(each.call_id, each.arguments) for each in first]
+    assert ["c", "d", "e", "c#2", "c#3"] == [each.call_id for each in all_of_them]
+
+
 def test_calls_without_ids_and_indexes():
     """
     A second name begins a second call, also behind one without an input.
