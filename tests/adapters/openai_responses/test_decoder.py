@@ -309,11 +309,14 @@ class TestResponse:
 
     def test_ids_of_the_response_that_change(self):
         """
-        The first one is that of the run (Copilot), and the last one is continued (LiteLLM).
+        The last one is continued (LiteLLM), and the first one counts where none is stored (Copilot).
         """
-        found = message(stream(text(0, "Hi"), end=completed(id="resp_2")))
+        found, other = (
+            message(stream(text(0, "Hi"), start=created(store=each), end=completed(id="resp_2", store=each)))
+            for each in (True, False)
+        )
 
-        assert ("resp_1", "resp_2") == (found.run.id, found.state["response_id"])
+        assert ("resp_2", "resp_2", "resp_1") == (found.run.id, found.state["response_id"], other.run.id)
 
     def test_empty_facts(self):
         """

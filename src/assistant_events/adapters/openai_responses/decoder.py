@@ -89,8 +89,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def remote_run(self) -> RemoteRun | None:
         """Return the response as a run; one in the background can be resumed."""
-        resumable = self.response_flag("background") is True
-        return RemoteRun(id=self._run_id, resumable=resumable, kind="response") if self._run_id else None
+        ident, resumable = self.step_state.get("response_id", self._run_id), self.response_flag("background") is True
+        return RemoteRun(id=ident, resumable=resumable, kind="response") if ident else None
 
     def resource_events(self, resource: Fields) -> tuple[Fields, ...]:
         """Return the last event of the stream of a response."""

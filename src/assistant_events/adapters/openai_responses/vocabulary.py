@@ -52,7 +52,7 @@ DROPPED: Final = by_word(
         " response.in_progress/response.service_tier response.status response.output_item.added/item.id"
         " response.output_item.added/item.status response.output_item.added/item.encrypted_content"
         " response.output_item.added/item.fingerprint response.reasoning_summary_part.done/status",
-        "Copilot changes it; the first is the run.": "response.in_progress/response.id response.completed/response.id",
+        "Copilot changes it; the first counts.": "response.in_progress/response.id response.completed/response.id",
         "Every document is a response.": "response.object",
         "Dates are those of the records.": "response.created_at response.completed_at",
         "The items came before.": "response.output response.output_text",
