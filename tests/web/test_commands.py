@@ -7,11 +7,11 @@ import asyncio
 import pytest
 from starlette.exceptions import HTTPException
 
-from assistant_events import fold
+from assistant_events import PromptSubmitted, fold
 from assistant_events.session import Session
 from assistant_events.stores import AsyncStore, MemoryStore
 from tests.session.scripted import ASKS, HELLO, line
-from tests.web.chat import Browser, chat, run, until
+from tests.web.chat import Browser, Instead, chat, run, until
 
 MAP = {"id": "c1", "name": "locate"}
 LOCATES = (line(call=MAP), line(stop="tool-calls"))
@@ -562,6 +562,75 @@ def test_what_an_app_does_before_a_session_is_deleted():
             assert ["Hi", "Hel"] == texts(app)
             assert 204 == (await app.ada.delete("/sessions/s1")).status
             assert (["step.failed"] * 3, 0) == (ends, store.seq("s1"))
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "status", "left"),
+    [(None, 204, []), ("prompt", 409, ["Hi", "Hello", "Wait!", "Hello"]), ("delete", 204, [])],
+)
+def test_what_others_do_before_a_session_is_deleted(meanwhile, status, left):
+    """
+    What has come while the app kept the bill is not in it, and stays; a session that is deleted already is no error.
+    """
+    store = MemoryStore()
+
+    async def main():
+        async def keep(_session):
+            if meanwhile == "delete":
+                store.delete("s1")
+            elif meanwhile == "prompt":
+                await app.ada.post("/sessions/s1/prompt", {"prompt": "Wait!"})
+                await settled(app)
+
+        async with chat(HELLO, HELLO, store=store, before_delete=keep) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await settled(app)
+
+            assert (status, left) == ((await app.ada.delete("/sessions/s1")).status, texts(app))
+
+    run(main())
+
+
+def test_a_wait_that_fails_before_a_session_is_deleted():
+    """
+    The app is given the session as it is in the log then, and what the turn has written last is not of others.
+    """
+    seqs = []
+
+    async def keep(session):
+        seqs.append(session.seq)
+
+    async def main():
+        async with chat(HELLO, before_delete=keep) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await settled(app)
+
+            async def turn(_session):
+                app.store.append("s1", [PromptSubmitted(message_id="p2", content="More")])
+                raise TimeoutError
+
+            app.routes._turns = Instead(app.turns, run=turn)
+
+            assert (204, [6]) == ((await app.ada.delete("/sessions/s1")).status, seqs)
+
+    run(main())
+
+
+def test_a_plain_function_before_a_session_is_deleted():
+    """
+    It cannot be awaited: the error names what is wrong, and the session stays.
+    """
+
+    async def main():
+        async with chat(HELLO, before_delete=lambda _session: None) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await settled(app)
+            with pytest.raises(TypeError, match=r"^before_delete: expected an async function, it returned NoneType$"):
+                await app.ada.delete("/sessions/s1")
+
+            assert ["Hi", "Hello"] == texts(app)
 
     run(main())
 

@@ -142,21 +142,25 @@ def test_an_id_that_another_takes_while_it_is_read(rest):
     run(main())
 
 
-def test_an_id_that_another_takes_while_it_is_deleted():
+@pytest.mark.parametrize("waits_for", ["the turn", "the app"])
+def test_an_id_that_another_takes_while_it_is_deleted(waits_for):
     """
-    A deletion that waits for the end of a turn does not delete the session that another has begun meanwhile.
+    A deletion that waits for the end of a turn, or for what the app does before it, does not delete the session that
+    another has begun meanwhile.
     """
 
     async def main():
         store = Store()
-        async with chat(HELLO, store=store) as app:
+
+        async def wait(_session):
+            begun_anew(store.inner)
+
+        options = {"before_delete": wait} if waits_for == "the app" else {}
+        async with chat(HELLO, store=store, **options) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
             await until(lambda: store.seq("s1") == 5 and not app.turns._tasks)
-
-            async def turn(_session):
-                begun_anew(store.inner)
-
-            app.routes._turns = Instead(app.turns, run=turn)
+            if waits_for == "the turn":
+                app.routes._turns = Instead(app.turns, run=wait)
             answer = await app.ada.delete("/sessions/s1")
 
             assert (404, {"detail": "no such session"}) == (answer.status, answer.document)

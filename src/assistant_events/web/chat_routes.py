@@ -20,7 +20,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
+from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import (
     CompactionEnded,
     CompactionFailed,
@@ -109,7 +109,8 @@ class ChatRoutes:
         heartbeat_s: Seconds without an event after which a comment is sent.
 
         before_delete: Called with a session that is deleted, after the end of its turn, for example to store its bill.
-            The session stays when it raises; an `HTTPException` is the answer.
+            The session stays when it raises, and an `HTTPException` is the answer; it stays, with 409, when others have
+            written to it meanwhile, such as another tab of its owner.
     """
 
     def __init__(
@@ -245,7 +246,14 @@ class ChatRoutes:
             _log.info("session %r: deleted after its turn had failed: %s", session_id, type(error).__name__)
         await self._check_owner(session_id, owner)
         if self._before_delete is not None:
-            await self._before_delete(session)
+            await session.refresh()  # where the wait has failed
+            work = self._before_delete(session)
+            if not isawaitable(work):
+                raise TypeError(f"before_delete: expected an async function, it returned {type(work).__name__}")
+            await work
+            await self._check_owner(session_id, owner)  # another may have begun it anew meanwhile
+            if (end := await self._store.seq(session_id)) > session.seq:
+                raise ConflictError(session_id, session.seq, end)
         await self._store.delete(session_id)
         if isinstance(self._live, MemoryLive):  # other channels find it out by themselves
             await self._live.refresh(session_id)
