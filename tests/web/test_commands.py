@@ -572,7 +572,7 @@ def test_what_an_app_does_before_a_session_is_deleted():
 )
 def test_what_others_do_before_a_session_is_deleted(meanwhile, status, left):
     """
-    What has come while the app kept the bill is not in it, and stays; a session that is deleted already is no error.
+    What has come while the app kept the bill is not in it, and stays; one that is gone already is deleted.
     """
     store = MemoryStore()
 
