@@ -579,6 +579,31 @@ def test_a_log_that_begins_anew_while_it_is_read():
     assert {"u"} == {record.event.message_id[0] for record in got}
 
 
+def test_a_log_that_is_deleted_before_its_first_records_are_read():
+    """
+    It ends the subscriptions of those who came before its first record, and the look at it.
+    """
+
+    class Short(MemoryStore):
+        never_waits = False
+
+        def read(self, session_id, after=0, *, limit=None):
+            self.delete(session_id)
+            return super().read(session_id, after, limit=limit)
+
+    async def work():
+        store = Short()
+        async with MemoryLive(store, poll_s=None) as live, aclosing(live.subscribe("s")) as items:
+            given = asyncio.create_task(anext(items))
+            await asyncio.sleep(0.1)
+            store.append("s", [prompt()])
+            await asyncio.wait_for(live.refresh("s"), 5)
+            with pytest.raises(StoreError, match="its log is not the one that ended at 0: deleted, or restored"):
+                await given
+
+    asyncio.run(work())
+
+
 def test_the_store_may_be_closed_after_the_block():
     """
     The end of the block waits for what the channel still reads in a thread.

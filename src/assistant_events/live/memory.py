@@ -216,7 +216,7 @@ class MemoryLive:
         return await store.run(request, store.store) if isinstance(store, AsyncStore) else request(store)
 
     async def _read(self, topic: Topic, after: int) -> list[Record]:
-        """Return records after *after*; new ones are emitted to all subscribers."""
+        """Return records after *after*, where there were some; new ones are emitted to all subscribers."""
         name, last = topic.session_id, topic.last
         records, is_same = await self._call(
             lambda store: (
@@ -224,7 +224,7 @@ class MemoryLive:
                 last is None or _place(store, name, last[0], last) == last,
             )
         )
-        if not is_same or (not records and after < (topic.seq or 0)):
+        if not is_same or not records:
             raise self._end(topic)
         for record in records:
             if record.seq == (topic.seq or 0) + 1:
