@@ -21,7 +21,7 @@ from assistant_events.events import (
 )
 from assistant_events.messages import MessageStatus
 from assistant_events.reducer import fold
-from assistant_events.testing import prompt, rewind
+from assistant_events.testing import durable, prompt, rewind
 from assistant_events.values import ErrorKind, thaw
 from tests.session.scripted import ASKS, CALL, CUT, HELLO, Scripted, line, receive
 
@@ -368,11 +368,13 @@ def test_a_prompt_while_receiving(session, store):
     assert ["step.started", "text.started", "prompt.submitted", "text.ended", "step.ended"] == store.types
 
 
-def test_a_message_that_is_there_already(session, store):
+@pytest.mark.parametrize(("chunks", "seq"), [(HELLO, 4), (HELLO[:1], 2)], ids=["to its end", "and runs"])
+def test_a_message_that_is_there_already(session, store, chunks, seq):
     """
     A decoder that begins a message anew is the caller's mistake; the error names the remedy, and nothing is stored.
     """
-    list(receive(session, Scripted("a1"), HELLO))
+    store.append("s1", durable(Scripted("a1").feed(b"".join(chunks))))
+    session.refresh()
 
     with pytest.raises(LocalProtocolError) as caught:
         list(receive(session, Scripted("a1"), HELLO))
@@ -382,7 +384,7 @@ def test_a_message_that_is_there_already(session, store):
         "message 'a1' exists already; "
         "to continue it, pass the message as prior to the decoder; otherwise use another id" == str(caught.value)
     )
-    assert 4 == session.seq == store.seq("s1")
+    assert seq == session.seq == store.seq("s1")
 
 
 def test_rejoin_after_a_cut(session):
