@@ -283,7 +283,8 @@ def test_turns_that_have_ended_make_no_move():
 @pytest.mark.parametrize(("alone", "taken"), [(True, 250), (False, 100)])
 def test_a_worker_that_is_alone_takes_all_sessions_up(alone, taken):
     """
-    At once, also many of them: the last ones are those that were cut by the crash. Others leave some to one another.
+    At once, also many of them: the last ones are those that were cut by the crash. Others leave some to one another,
+    and all to the living.
     """
 
     async def main():
@@ -293,6 +294,7 @@ def test_a_worker_that_is_alone_takes_all_sessions_up(alone, taken):
             store.append(name, [prompt("Hi")], token=store.claim(name, "dead").token)
         async with Turns(store, app(client), client=client, alone=alone, **SOON) as turns:
             if not alone:
+                assert not turns._tasks  # of the living
                 await turns.take_up(dead_after_s=0)
             await until(lambda: len(store.unfinished()) == 250 - taken)
             await asyncio.sleep(0.05)
