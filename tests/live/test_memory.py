@@ -29,6 +29,8 @@ from assistant_events.events import (
     TextEnded,
     TextStarted,
     ToolCalled,
+    ToolInputDelta,
+    ToolInputStarted,
     ToolProgress,
     ToolSuccess,
 )
@@ -761,6 +763,28 @@ def test_what_waits_for_a_flush_comes_first():
             return watcher.transcript["a1"].text
 
     assert "ab" == run(work())
+
+
+@pytest.mark.parametrize("frames", [[[2_048, 1]], [[65_000, 536], [1]]], ids=["one frame", "more than a frame"])
+def test_much_text_does_not_wait_for_a_flush(frames):
+    """
+    2 Ki characters are given at once, also where they are of several calls, and in as few frames as they need.
+    """
+
+    async def work():
+        store, pieces = MemoryStore(), [(f"c{size}", "x" * size) for frame in frames for size in frame]
+        async with MemoryLive(store, flush_s=3600, poll_s=None) as live, Watcher(live) as watcher:
+            publisher = Publisher(live, store)
+            started = [ToolInputStarted(message_id="a1", call_id=name, name="look") for name, _ in pieces]
+            publisher.append(StepStarted(message_id="a1", origin=origin()), *started)
+            await watcher.up_to(publisher)
+            publisher.show(
+                *[ToolInputDelta(message_id="a1", call_id=name, offset=0, delta=text) for name, text in pieces]
+            )
+            await watcher.until(lambda: watcher.frames, "the inputs")
+            return [[len(event.delta) for event in frame.events] for frame in watcher.frames]
+
+    assert frames == run(work())
 
 
 def test_a_delta_behind_its_start():

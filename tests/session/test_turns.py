@@ -563,6 +563,18 @@ def test_a_run_is_resumed():
     assert ("Hello", "completed") == (transcript["a1"].text, transcript["a1"].status)
 
 
+def test_a_run_that_nothing_resumes_is_closed():
+    """
+    What the provider does not keep is interrupted, and it is the move of the user.
+    """
+    client = Provider()
+    left = left_by_a_dead_worker(*with_run(attrs.evolve(RUN, resumable=False)))
+    transcript = asyncio.run(taken_up(left, client))
+
+    assert ([], []) == (client.resumed, client.requests)
+    assert "interrupted" == transcript["a1"].error.kind
+
+
 def test_every_run_is_resumed():
     """
     Also one behind a run whose connection is cut again.

@@ -189,6 +189,9 @@ def test_sessions_of_an_owner(wrap):
             first = (await app.ada.get("/sessions?limit=2")).document
             rest = (await app.ada.get(f"/sessions?limit=2&after={first['after'].replace('+', '%2B')}")).document
 
+            ends = [(await app.ada.get(f"/sessions?limit={limit}")).document["sessions"] for limit in (1, 100)]
+
+            assert [1, 3] == [len(end) for end in ends]
             assert ["s3", "s2"] == [each["session_id"] for each in first["sessions"]]
             assert (["s1"], None) == ([each["session_id"] for each in rest["sessions"]], rest["after"])
             assert {"session_id", "seq", "created", "updated"} == set(first["sessions"][0])

@@ -118,15 +118,11 @@ class Topic:
 
     def collect(self, events: list[LiveEvent], after: int) -> None:
         """Keep live events, in a list of their own, until they are flushed."""
-        last, first = events[-1], events[0]
         if self.pending and self.pending[-1][0] == after:
             self.pending[-1][1].extend(events)
         else:
             self.pending.append((after, events))
-        if type(first) is type(last) and not isinstance(first, ToolProgress) and not isinstance(last, ToolProgress):
-            self.pending_size += last.offset + len(last.delta) - first.offset  # as they continue one another
-        else:
-            self.pending_size += _size(events)
+        self.pending_size += _size(events)
 
     @property
     def claimed_seq(self) -> int:
