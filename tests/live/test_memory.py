@@ -36,6 +36,7 @@ from assistant_events.events import (
 )
 from assistant_events.live import Live, MemoryLive
 from assistant_events.live.fragments import OpenFragments
+from assistant_events.live.topic import Topic
 from assistant_events.reducer import fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
@@ -616,7 +617,7 @@ def test_the_store_may_be_closed_after_the_block():
         never_waits = False
 
         def seqs(self, session_ids):
-            reads.append("begins")
+            reads.append("begins" if threading.current_thread() is not threading.main_thread() else "in the loop")
             begins.set()
             time.sleep(0.2)
             reads.append("ends")
@@ -855,6 +856,17 @@ def test_records_that_are_pruned_before_they_are_read():
             return [item.seq for item in watcher.items]
 
     assert [1] == run(work())
+
+
+def test_a_late_look_at_a_log_that_is_pruned():
+    """
+    Where another look has read further meanwhile, it takes nothing of that back.
+    """
+    topic = Topic("s", seq=5)
+    topic.skip_to(5)
+    topic.skip_to(3)
+
+    assert (5, 0) == (topic.seq, topic.next)
 
 
 def test_a_late_record_at_the_end_of_what_is_pruned():

@@ -181,6 +181,24 @@ def test_two_sessions_answer_one_prompt(open_session, store):
     assert other.transcript == session.transcript
 
 
+def test_an_answer_of_another_writer_that_was_cancelled(open_session, store):
+    """
+    With content it is no stop of the turn: the answer that is received here goes on.
+    """
+    session, other = open_session(store), open_session(store)
+    session.prompt("hi", message_id="u1")
+    with session.respond(Provider(HELLO), {}, message_id="a1") as events:
+        next(events)
+        other.refresh()
+        other.append(*durable(answer("Ho", message_id="a2"))[:-1])
+        other.append(StepFailed(message_id="a2", error=ErrorInfo(kind=ErrorKind.CANCELLED, message="x")))
+        session.refresh()
+        list(events)
+
+    assert ("Hello", "Ho") == tuple(session.transcript[name].text for name in ("a1", "a2"))
+    assert MessageStatus.COMPLETED == session.transcript["a1"].status
+
+
 def test_an_answer_of_another_writer_that_was_rewound(open_session, store):
     """
     Its prompt may be asked with another request by now: the stream ends without an exception, and its run is stopped.
@@ -551,14 +569,15 @@ def test_resume(open_session, store):
 
 def test_resume_takes_a_run_that_can_be_resumed(open_session, store):
     """
-    A running answer without one is left alone, also when nothing else is there to resume.
+    A running answer without one, or without any, is left alone, also when nothing else is there to resume.
     """
     lost = RemoteRun(id="r0", kind="response", resumable=False)
     store.append("s1", [prompt(), *durable(answer("Hi", run=lost, message_id="a0"))[:2]])
     session, client = open_session(store), Provider(HELLO)
     with pytest.raises(LocalProtocolError, match=r"nothing can be resumed: no run continues \(awaits: provider\)"):
         session.resume(client).__enter__()
-    store.append("s1", durable(answer("Hello", run=RUN))[:2])
+    without = durable(answer("Ho", message_id="a2"))[:1]
+    store.append("s1", [*without, *durable(answer("Hello", run=RUN))[:2]])
     session.refresh()
     list(each(session.resume(client)))
 

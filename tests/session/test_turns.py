@@ -703,14 +703,15 @@ def test_an_answer_that_was_cut_in_mid_sentence(retry, ran, texts):
     assert len(client.requests) == (texts[-1] == "Hello")
 
 
-def test_a_regenerated_answer_that_was_cut():
+@pytest.mark.parametrize("rewound", [HELLO, (line(fail="auth"),)], ids=["whole", "refused"])
+def test_a_regenerated_answer_that_was_cut(rewound):
     """
-    It is asked for again, too, and once: what the user has rewound was whole.
+    It is asked for again, too, and once: what the user has rewound was not cut.
     """
     cut = (line(say="Hel"), ConnectionResetError("x"))
 
     async def main():
-        store, client = MemoryStore(), Provider(HELLO, cut, cut, HELLO)
+        store, client = MemoryStore(), Provider(rewound, cut, cut, HELLO)
         async with Turns(store, app(client), client=client, retry="cut", **SOON) as turns:
             session = await turns.open("s1")
             await session.prompt("Hi")

@@ -142,11 +142,11 @@ def test_an_id_that_another_takes_while_it_is_read(rest):
     run(main())
 
 
-@pytest.mark.parametrize("waits_for", ["the turn", "the app"])
+@pytest.mark.parametrize("waits_for", ["the store", "the turn", "the app"])
 def test_an_id_that_another_takes_while_it_is_deleted(waits_for):
     """
-    A deletion that waits for the end of a turn, or for what the app does before it, does not delete the session that
-    another has begun meanwhile.
+    A deletion that waits for the store, for the end of a turn, or for what the app does before it, neither stops nor
+    deletes the session that another has begun meanwhile.
     """
 
     async def main():
@@ -161,6 +161,13 @@ def test_an_id_that_another_takes_while_it_is_deleted(waits_for):
             await until(lambda: store.seq("s1") == 5 and not app.turns._tasks)
             if waits_for == "the turn":
                 app.routes._turns = Instead(app.turns, run=wait)
+            elif waits_for == "the store":
+
+                async def open_later(session_id, **options):
+                    begun_anew(store.inner)
+                    return await app.turns.open(session_id, **options)
+
+                app.routes._turns = Instead(app.turns, open=open_later)
             answer = await app.ada.delete("/sessions/s1")
 
             assert (404, {"detail": "no such session"}) == (answer.status, answer.document)
