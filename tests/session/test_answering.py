@@ -182,8 +182,8 @@ def test_two_sessions_answer_one_prompt(open_session, store):
 
 
 def test_an_answer_of_another_writer_that_was_cancelled(open_session, store):
-    It does not stop the turn where it has content: the answer that is received here comes to its end.
-    With content it is no stop of the turn: the answer that is received here goes on.
+    """
+    Where it has content, the turn was not stopped: the answer that is received here comes to its end.
     """
     session, other = open_session(store), open_session(store)
     session.prompt("hi", message_id="u1")
