@@ -858,6 +858,31 @@ def test_records_that_are_pruned_before_they_are_read():
     assert [1] == run(work())
 
 
+def test_a_text_that_another_process_ends_while_it_is_read():
+    """
+    Its checkpoints are read anew: what has ended is given once, as its record.
+    """
+
+    class Late(MemoryStore):
+        def load_checkpoints(self, session_id):
+            pieces = super().load_checkpoints(session_id)
+            if pieces:
+                self.append("s", [TextEnded(message_id="a1", text="Hello")])
+            return pieces
+
+    async def work():
+        store = Late()
+        start = StepStarted(message_id="a1", origin=origin())
+        store.append("s", [prompt(), start, TextStarted(message_id="a1")])
+        store.checkpoint("s", [TextDelta(message_id="a1", offset=0, delta="Hel")], after=3)
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            await watcher.until(lambda: watcher.transcript.seq == 4, "the end of the text")
+            await asyncio.sleep(1)
+            return watcher.text, len(watcher.frames)
+
+    assert ("Hello", 0) == run(work())
+
+
 def test_a_late_look_at_a_log_that_is_pruned():
     """
     Where another look has read further meanwhile, it takes nothing of that back.

@@ -13,6 +13,7 @@ from assistant_events.errors import FencedError, LocalProtocolError, OwnerError,
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
 from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.testing import Call, builders, durable, prompt
 from tests.session.moves import FailingStore, answer, run, until
 from tests.session.scripted import Provider, line
 
@@ -48,6 +49,23 @@ def test_two_tasks_run_the_tools_of_one_session():
         await asyncio.gather(*[run_tools(session, tool) for _ in range(3)])
         assert ["a", "b"] == sorted(ran)
         assert Awaits.MODEL is session.transcript.awaits
+
+    run(main())
+
+
+def test_where_the_move_is_of_others():
+    """
+    Nothing runs without an answer, nor before its end: the provider may still call more, or answer a call itself.
+    """
+
+    async def main():
+        session = await Session.open(MemoryStore(), "s1")
+        await run_tools(session, lambda run: "rain")
+        await session.append(prompt(), *durable(builders.answer(calls=[Call("look")]))[:-1])
+        await run_tools(session, lambda run: "rain")
+
+        [call] = session.transcript.last_answer.tool_calls
+        assert (Awaits.PROVIDER, False) == (session.transcript.awaits, call.answered or call.is_outcome_unknown)
 
     run(main())
 
