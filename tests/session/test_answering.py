@@ -1211,12 +1211,13 @@ def test_a_message_that_others_fail_and_whose_record_is_pruned():
         list(each(session.respond(Provider(chunks()), BODY, message_id="a1")))
 
 
-def test_an_answer_that_is_asked_for_again_while_the_log_is_pruned():
+@pytest.mark.parametrize("end", [CUT_OFF, line(fail="cancelled")], ids=["cut", "cancelled"])
+def test_an_answer_that_is_asked_for_again_while_the_log_is_pruned(end):
     """
     Its message has failed until the first byte, which is not what another writer has done to it.
     """
     store = MemoryStore()
-    session, client = SyncSession.open(store, "s1"), Provider((line(say="Hel"), CUT_OFF))
+    session, client = SyncSession.open(store, "s1"), Provider((line(say="Hel"), end))
     session.prompt("One", message_id="u1")
     list(each(session.respond(client, BODY, message_id="a1")))
 

@@ -86,6 +86,7 @@ class StreamReceiver:
         self._has_dropped = False  # some of the pending events would not have applied
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
         self._refused = ""  # the words with which the state of the first request was refused
+        self._before = projection.transcript.get(source.answer.message_id)  # as it is until it has begun again
         self.ended_by_others = self._is_rewound()  # since the model was asked
 
     # -- collecting
@@ -322,9 +323,9 @@ class StreamReceiver:
     def _look_at_transcript(self) -> None:
         """Learn from the transcript alone what others did."""
         answers = [message for message in self._later() if isinstance(message, AssistantMessage)]
-        own = [message for message in self._projection.transcript.messages if self._is_own(message)]
-        # One that is asked for again has failed until it has begun again.
-        self._contested |= not self._refusable and any(message.status is MessageStatus.FAILED for message in own)
+        messages = self._projection.transcript.messages
+        own = [message for message in messages if self._is_own(message) and message != self._before]
+        self._contested |= any(message.status is MessageStatus.FAILED for message in own)
         self._rival = answers[0].id if answers else None
         self.ended_by_others |= self._is_rewound() or any(map(is_cancelled, own)) or any(map(_is_stop, answers))
 
