@@ -12,7 +12,7 @@ from assistant_events import Awaits, ErrorKind, JsonContent, PromptSubmitted, To
 from assistant_events.errors import FencedError, LocalProtocolError, OwnerError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
-from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
 from assistant_events.testing import Call, builders, durable, prompt
 from tests.session.moves import FailingStore, answer, run, until
 from tests.session.scripted import Provider, line
@@ -92,15 +92,22 @@ def test_whether_a_person_has_to_allow_a_call(reason, asked_for):
 
 def test_results_that_are_not_json():
     """
-    `default` makes JSON of what a tool returns.
+    `default` makes JSON of what a tool returns, and of what it shows before.
     """
 
     async def main():
         session = await asked(MemoryStore(), call("a"))
-        await run_tools(session, lambda run: {"at": date(2026, 1, 2)}, default=str)
+        shown, given = (JsonContent({"at": "2026-01-01"}),), (JsonContent({"at": "2026-01-02"}),)
+
+        async def tool(run):
+            await run.progress({"at": date(2026, 1, 1)}, default=str)
+            assert shown == session.transcript.last_answer.tool_calls[0].output
+            return {"at": date(2026, 1, 2)}
+
+        await run_tools(session, tool, default=str)
 
         [done] = session.transcript.last_answer.tool_calls
-        assert (JsonContent({"at": "2026-01-02"}),) == done.output
+        assert (given, None) == (done.output, done.error)
 
     run(main())
 
@@ -207,6 +214,46 @@ def test_tools_that_raise_what_no_tool_should(tool, message):
         [failed] = session.transcript.last.tool_calls
         assert "tool" == failed.error.kind
         assert message in failed.error.message
+
+    run(main())
+
+
+def test_a_tool_that_cancels_its_task():
+    """
+    Its outcome is unknown, as after any cancellation; the others run on.
+    """
+
+    async def main():
+        session = await asked(MemoryStore(), call("a"), call("b"))
+
+        async def tool(run):
+            if run.call.name == "a":
+                asyncio.current_task().cancel()
+            await asyncio.sleep(0.01)
+            return "rain"
+
+        await run_tools(session, tool)
+        assert [(True, False), (False, True)] == [
+            (call.is_outcome_unknown, call.answered) for call in session.transcript.last_answer.tool_calls
+        ]
+
+    run(main())
+
+
+def test_tools_of_a_session_in_another_loop():
+    """
+    Nothing of them can be stored: the error is raised, and none runs.
+    """
+
+    async def main():
+        session, ran = await asked(AsyncStore(MemoryStore()), call("a")), []
+
+        def elsewhere():
+            with pytest.raises(LocalProtocolError, match="is used in another event loop, which still runs"):
+                asyncio.run(run_tools(session, ran.append))
+
+        await asyncio.to_thread(elsewhere)
+        assert [] == ran
 
     run(main())
 

@@ -358,13 +358,15 @@ def test_a_tool_of_the_browser(result, expected):
 
 def test_a_tool_of_the_browser_that_a_person_has_to_allow():
     """
-    Its result is refused before that; allowing it twice changes nothing, and its message has to be named.
+    Its result is refused before that; allowing it twice changes nothing, and its message has to be named. Before the
+    app asks for it, it is not denied.
     """
 
     async def main():
         async with chat(LOCATES, HELLO, of_browser=("locate",)) as app:
             await app.ada.post("/sessions/s1/prompt", {"prompt": "Where am I?"})
             call = await waiting(app, lambda call: call.name == "locate")
+            assert 409 == (await app.ada.post("/sessions/s1/deny", call)).status
             session = await Session.open(app.store, "s1")
             await session.append(session.transcript.pending_tool_calls[0].request_approval("It is your place."))
             result = {**call, "output": "59.9 N"}
