@@ -79,6 +79,7 @@ MISTAKES = [
     (lambda: routes(turned=Turns), "turns: expected a Turns, got the class Turns"),
     (lambda: routes(turned=turns()), r"turns: expected one with a live channel, such as Turns\(store, move, .*"),
     (lambda: routes(authorize="me"), "authorize: expected a function, got str"),
+    (lambda: routes(before_delete="bill"), "before_delete: expected a function, got str"),
     (lambda: routes(hosts="chat.example"), f"hosts: {NAMES}"),
     (lambda: routes(origins="https://chat.example"), f"origins: {NAMES}"),
     (lambda: routes(heartbeat_s="15"), f"heartbeat_s: {SECONDS}"),

@@ -1279,6 +1279,20 @@ def test_an_answer_of_others_that_is_gone_before_an_app_decodes_its_own():
     assert ["u1", "a1"] == ids_of(session)
 
 
+def test_a_stop_with_a_client_of_an_answer_that_is_received_here(session):
+    """
+    The provider is asked once: by the stream of the answer.
+    """
+    client = Provider((line(lives="r1", say="Hel"), line(say="lo"), line(stop="stop")))
+    session.prompt("One", message_id="u1")
+    with session.respond(client, BODY, message_id="a1") as events:
+        next(events)
+        session.stop(client)
+        list(events)
+
+    assert (["a1"], ErrorKind.CANCELLED) == (client.stopped, session.transcript["a1"].error.kind)
+
+
 def test_a_stop_and_then_a_broken_connection():
     """
     The run lives on at the provider, so it is stopped there.
