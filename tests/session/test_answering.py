@@ -199,6 +199,22 @@ def test_an_answer_of_another_writer_that_was_cancelled(open_session, store):
     assert MessageStatus.COMPLETED == session.transcript["a1"].status
 
 
+def test_a_rewind_behind_an_answer_of_another_writer(open_session, store):
+    """
+    It closes nothing of the answer, which comes to its end.
+    """
+    session, other = open_session(store), open_session(store)
+    session.prompt("hi", message_id="u1")
+    with other.respond(Provider(HELLO), {}, message_id="a1") as events:
+        next(events)
+        session.prompt("And?", message_id="u2")
+        session.rewind("u2")
+        list(events)
+
+    assert [("u1", "hi"), ("a1", "Hello")] == [(message.id, message.text) for message in other.transcript]
+    assert MessageStatus.COMPLETED == other.transcript.last.status
+
+
 def test_an_answer_of_another_writer_that_was_rewound(open_session, store):
     """
     Its prompt may be asked with another request by now: the stream ends without an exception, and its run is stopped.

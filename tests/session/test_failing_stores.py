@@ -294,6 +294,30 @@ def test_a_lost_answer_that_ends_one_text_and_begins_the_next(open_session, stor
     assert ["one", "two three"] == texts[-1] == [part.text for part in fold(store.read("s1"))["a1"].parts]
 
 
+def test_a_lost_answer_with_two_inputs_that_are_open(open_session, store):
+    """
+    The piece of each is added to it once, also of the first, behind which the log has the start of the second.
+    """
+    session = open_session(store)
+    calls = [{"id": name, "name": name, "delta": '{"a"'} for name in ("c1", "c2")]
+    chunks = (line(lives="r1"), b"".join([line(write=call) for call in calls]), line(stop="stop"))
+    stream = session.decode(Scripted("a1"), chunks)
+
+    def lost():
+        with stream as events:
+            next(events)
+            store.lose = StoreError("connection lost")
+            next(events)
+
+    with pytest.raises(StoreError):
+        lost()
+    with stream as events:
+        for event in events:
+            if event.type == "tool.input.delta" and event.call_id == "c2":
+                assert ['{"a"', '{"a"'] == [part.raw_input for part in session.transcript["a1"].parts]
+                break
+
+
 def test_a_lost_answer_that_ends_one_text_and_is_pruned(open_session, store):
     """
     Where only a snapshot has the batch, the text that has come before it is not added to the next one.

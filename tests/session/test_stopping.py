@@ -112,6 +112,25 @@ def test_a_stop_while_another_process_goes_on():
     run(main())
 
 
+def test_a_stop_behind_what_another_process_writes():
+    """
+    The message may have grown since it was read: it is cancelled as it is.
+    """
+
+    async def main():
+        store = Store()
+        store.append("s1", [prompt("Hi"), *CUT])
+        session = await Session.open(store, "s1")
+        batches = iter([[TextEnded(message_id="a1", text="Hello")]])
+        store.before_append = lambda: [store.inner.append("s1", batch) for batch in batches]
+        await session.stop()
+
+        answer = session.transcript.answer("a1")
+        assert ("Hello", "cancelled") == (answer.text, answer.error.kind)
+
+    run(main())
+
+
 def test_a_stop_keeps_what_another_process_has_received(tmp_path):
     """
     The text of the answer is that of its checkpoints, also in a session that was opened before the answer.
