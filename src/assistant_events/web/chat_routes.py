@@ -209,7 +209,7 @@ class ChatRoutes:
         if until not in {None, "user"}:
             raise HTTPException(400, "until: expected user, or leave it out")
         known = await self._transcript(session_id, owner) if until or after is None else None
-        if until and known is not None and known.seq == after and await self._is_users_turn(session_id, known):
+        if known is not None and known.seq == after and await self._is_users_turn(session_id, known):
             return Response(status_code=204)
         self._streams.open(owner)
         return SseResponse(
