@@ -27,7 +27,7 @@ from assistant_events.adapters.openai_responses.client import SyncOpenAIResponse
 from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
 from assistant_events.session import Session, SyncSession, Turns, run_tools
 from assistant_events.stores import MemoryStore, SqliteStore
-from assistant_events.testing import prompt, virtual_loop
+from assistant_events.testing import durable, prompt, virtual_loop
 from tests.session.moves import (
     BODY,
     OFTEN,
@@ -169,6 +169,35 @@ def test_calls_of_the_browser():
             assert "Hello" == session.transcript.last.text
 
     run(main())
+
+
+def test_a_turn_that_waits_looks_less_and_less_often():
+    """
+    Each pause is twice as long as the one before it, up to the time between signs of life; what waits is not claimed.
+    """
+
+    class Watched(MemoryStore):
+        claims, looks, loop, began = 0, (), None, 0
+
+        def claim(self, session_id, worker, **options):
+            self.claims += 1
+            return super().claim(session_id, worker, **options)
+
+        def seq(self, session_id):
+            self.looks += (round(self.loop.time() - self.began),)
+            return super().seq(session_id)
+
+    async def main():
+        store, client = Watched(), Provider()
+        store.append("s1", [prompt("Weather?"), *durable(Scripted("a1").feed(b"".join(ASKS)))])
+        store.loop = asyncio.get_running_loop()
+        options = {"of_browser": {"weather"}, "every_s": 8.0, "poll_s": 1.0}
+        store.began = store.loop.time()
+        async with Turns(store, app(client), client=client, **options):
+            await asyncio.sleep(32)
+        return store.claims, sorted(set(store.looks))
+
+    assert (1, [0, 1, 3, 7, 15, 23, 31]) == virtual_loop.run(main())
 
 
 # -- stop
