@@ -62,6 +62,21 @@ def test_a_prompt_that_is_sent_twice():
     run(main())
 
 
+def test_a_prompt_does_not_wait_for_a_look_at_what_others_have_left():
+    """
+    The request itself begins the turn.
+    """
+
+    async def main():
+        async with chat(HELLO, turns={"every_s": 600}) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await settled(app)
+
+            assert ["Hi", "Hello"] == texts(app)
+
+    run(main())
+
+
 def test_a_prompt_with_contents():
     """
     A prompt is a text, or contents as they are stored.
