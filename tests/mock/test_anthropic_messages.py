@@ -27,6 +27,7 @@ CALL = {"type": "tool_use", "id": "toolu_1", "name": "rain", "input": {"city": "
 FOUND = {"type": "tool_reference", "tool_name": "snow"}
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "sunny"}
 TEXT = {"type": "text", "text": "Hi"}
+SYSTEM = {"role": "system", "content": "Be brief."}
 TOOLS = [{"name": "rain", "input_schema": {"type": "object"}}]
 
 
@@ -281,8 +282,24 @@ REFUSED = {
         "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
     ),
     "a message of the system between": (
-        body("Hi", model(CALL), {"role": "system", "content": "x"}, user(RESULT)),
-        "messages.1: `tool_use` ids were found",
+        body("Hi", model(CALL), SYSTEM, user(RESULT)),
+        "messages.2: role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool",
+    ),
+    "messages of the system behind an answer": (
+        body("Hi", model(TEXT), SYSTEM, SYSTEM),
+        "messages.2: role 'system' must follow a 'user' message",
+    ),
+    "messages of the system between prompts": (
+        body("Hi", SYSTEM, SYSTEM, "And?"),
+        "messages.2: role 'system' must precede an 'assistant' message or end the array",
+    ),
+    "a message of the system first": (
+        body(SYSTEM, "Hi"),
+        "messages.0: use the top-level 'system' parameter for the initial system prompt",
+    ),
+    "a document of the system": (
+        body("Hi", {"role": "system", "content": [{"type": "document"}]}),
+        "messages.1: role 'system' supports text, tool_addition, and tool_removal blocks only",
     ),
     "one of two results": (
         body("Hi", model(CALL, {**CALL, "id": "toolu_2"}), user(RESULT)),
@@ -291,6 +308,14 @@ REFUSED = {
     "a result without a call": (
         body("Hi", model(TEXT), user(RESULT)),
         "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1.",
+    ),
+    "two results of a call": (
+        body("Hi", model(CALL), user(RESULT, RESULT)),
+        "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: ",
+    ),
+    "a second result behind a text": (
+        body("Hi", model(CALL), user(RESULT, TEXT, RESULT)),
+        "messages.2.content.2: each tool_use must have a single result.",
     ),
     "the same id again": (
         body("Hi", model(CALL), user(RESULT), model(CALL), user(RESULT)),
@@ -375,7 +400,8 @@ ACCEPTED = {
     "unknown keys": body(speed="fast"),
     "a loop": body("Hi", model(CALL), user(RESULT, TEXT)),
     "two messages of the model": body("Hi", model(TEXT), model(CALL), user(RESULT)),
-    "a message of the system": body("Hi", model(TEXT), "And?", {"role": "system", "content": "Be brief."}),
+    "messages of the system": body("Hi", SYSTEM, SYSTEM, model(TEXT), "And?", SYSTEM),
+    "a message of the system behind a search": body("Hi", model(ASKED, HELD), SYSTEM, model(TEXT), "And?"),
     "a text of line ends by the model": body("Hi", model({"type": "text", "text": "\n\n"}, TEXT), "And?"),
     "a compaction first": body(model({"type": "compaction", "content": "So far."}, TEXT), "And?"),
     "a result without content": body("Hi", model(CALL), user({"type": "tool_result", "tool_use_id": CALL["id"]})),

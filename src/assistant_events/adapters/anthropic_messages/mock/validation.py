@@ -30,6 +30,7 @@ _LEAST_BUDGET: Final = 1024
 
 _ENDS_WITH_THOUGHT: Final = "The final block in an assistant message cannot be `thinking`."
 
+_NO_PLACE: Final = "role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool result"
 _NO_RESULT: Final = (
     "`tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block must have a "
     "corresponding `tool_result` block in the next message."
@@ -38,6 +39,7 @@ _NO_CALL: Final = (
     "unexpected `tool_use_id` found in `tool_result` blocks: {}. Each `tool_result` block must have a corresponding "
     "`tool_use` block in the previous message."
 )
+_MORE_RESULTS: Final = "each tool_use must have a single result. Found multiple `tool_result` blocks with id: {}"
 _NO_RESULT_OF_SERVICE: Final = "`{}` tool use with id `{}` was found without a corresponding `{}_tool_result` block"
 _NO_CALL_OF_SERVICE: Final = (
     "unexpected `tool_use_id` found in `{0}` blocks: {1}. Each `{0}` block must have a corresponding `server_tool_use` "
@@ -66,6 +68,7 @@ def check_create(version: str | None, body: Body, ledger: SignatureLedger | None
     _check_tools(body)
     _check_thinking(betas, body)
     messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
+    _check_system(messages)
     _check_calls(messages)
     _check_references(body, messages)
     _check_server_calls(messages)
@@ -147,7 +150,7 @@ def _checked_message(place: int, message: object) -> tuple[str, Blocks]:
         content = [{"type": "text", "text": content}]
     if not is_array(content) or not content:
         raise rejected(f"{where}.content: expected a text or at least one block")
-    if place == 0 and role != "user" and not (role == "assistant" and is_object(content[0]) and is_summary(content[0])):
+    if place == 0 and role == "assistant" and not (is_object(content[0]) and is_summary(content[0])):
         raise rejected('messages: first message must use the "user" role')
     for number, block in enumerate(content):
         _check_block(f"{where}.content.{number}", block, role)
@@ -207,21 +210,27 @@ def _check_result(where: str, block: Fields) -> None:
         raise rejected(f"{where}: all content must be type `text` if `is_error` is true")
 
 
+def _check_system(messages: list[tuple[str, Blocks]]) -> None:
+    """Check where messages of the system are, and what is in them (measured in 2026-07 and 2026-10)."""
+    for place, (_, blocks) in [each for each in enumerate(messages) if each[1][0] == "system"]:
+        if not place:
+            raise rejected("messages.0: use the top-level 'system' parameter for the initial system prompt")
+        before, last = messages[place - 1]
+        if before == "assistant" and not str(last[-1]["type"]).endswith("_tool_result"):
+            raise rejected(f"messages.{place}: {_NO_PLACE}")
+        if [role for role, _ in messages[place + 1 : place + 2]] == ["user"]:
+            raise rejected(f"messages.{place}: role 'system' must precede an 'assistant' message or end the array")
+        if any(block["type"] not in ("text", "tool_addition", "tool_removal") for block in blocks):
+            what = "role 'system' supports text, tool_addition, and tool_removal blocks only"
+            raise rejected(f"messages.{place}: {what}")
+
+
 def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
     """Check that the results of all calls are at the start of the next message, and no others."""
     known: set[str] = set()
     waiting: list[str] = []
     for place, (role, blocks) in enumerate(messages):
-        if role == "user":
-            given = [block["tool_use_id"] for block in takewhile(_is_result, blocks)]
-            missing = [call_id for call_id in waiting if call_id not in given]
-            if missing:
-                raise rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(missing))}")
-            for number, block in enumerate(blocks):
-                call_id = block.get("tool_use_id")
-                if block["type"] == "tool_result" and call_id not in waiting:
-                    raise rejected(f"messages.{place}.content.{number}: {_NO_CALL.format(call_id)}")
-        elif role == "assistant":
+        if role == "assistant":
             calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
             if len(calls) > len(set(calls)) or known.intersection(calls):
                 raise rejected(f"messages.{place}: `tool_use` ids must be unique")
@@ -230,8 +239,15 @@ def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
             _check_texts(place, blocks, before)
             waiting = [*before, *calls]
             continue
-        elif waiting:
-            raise rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(waiting))}")
+        given = [block["tool_use_id"] for block in takewhile(_is_result, blocks)]
+        missing = [call_id for call_id in waiting if call_id not in given]
+        if missing:
+            raise rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(missing))}")
+        for number, block in enumerate(blocks):
+            call_id = block.get("tool_use_id")
+            if _is_result(block) and (call_id not in waiting or call_id in given[:number]):
+                text = _NO_CALL if call_id not in waiting else _MORE_RESULTS
+                raise rejected(f"messages.{place}.content.{number}: {text.format(call_id)}")
         waiting = []
     if waiting:
         raise rejected(f"messages.{len(messages) - 1}: {_NO_RESULT.format(', '.join(waiting))}")
