@@ -48,6 +48,10 @@ def model(*blocks):
     return {"role": "assistant", "content": list(blocks)}
 
 
+def image(kind):
+    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": "iVBORw=="}}
+
+
 def posted(fixtures, request, headers=(), **options):
     return asked(provider_of(fixtures, **options), "POST", PATH, request, {**HEADERS, **dict(headers)})
 
@@ -297,6 +301,14 @@ REFUSED = {
         body(SYSTEM, "Hi"),
         "messages.0: use the top-level 'system' parameter for the initial system prompt",
     ),
+    "an image of another type": (
+        body(user(image("image/jpg"))),
+        "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' ",
+    ),
+    "an image of another type in a result": (
+        body("Hi", model(CALL), user({**RESULT, "content": [TEXT, image("image/svg+xml")]})),
+        "messages.2.content.0.tool_result.content.1.image.source.base64.media_type: Input should be 'image/jpeg', ",
+    ),
     "a document of the system": (
         body("Hi", {"role": "system", "content": [{"type": "document"}]}),
         "messages.1: role 'system' supports text, tool_addition, and tool_removal blocks only",
@@ -397,6 +409,7 @@ def test_what_is_refused(request_, message):
 
 ACCEPTED = {
     "a text": body(),
+    "images": body(user(image("image/webp"), {"type": "image", "source": {"type": "url", "url": "https://a/b.svg"}})),
     "unknown keys": body(speed="fast"),
     "a loop": body("Hi", model(CALL), user(RESULT, TEXT)),
     "two messages of the model": body("Hi", model(TEXT), model(CALL), user(RESULT)),

@@ -15,6 +15,7 @@ from assistant_events.adapters.anthropic_messages.mock.runs import sealed_conten
 from assistant_events.adapters.anthropic_messages.vocabulary import is_summary
 from assistant_events.adapters.claude import NO_PREFILL, TAKES_NO_PREFILL, undeclared_references
 from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
+from assistant_events.adapters.media_urls import IMAGES
 from assistant_events.mock.requests import rejected
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed, tool_loop
@@ -172,6 +173,8 @@ def _check_block(where: str, block: object, role: str) -> None:
             _check_text(where, block["text"], role)
         case "compaction" if block.get("content") == "":
             raise rejected(f"{where}.compaction.content: String should have at least 1 character")
+        case "image":
+            _check_image(where, block)
         case "tool_use":
             _check_call(f"{where}.tool_use", block)
         case "tool_result":
@@ -199,8 +202,18 @@ def _check_text(where: str, text: object, role: str) -> None:
         raise rejected(f"{where}: text content blocks must contain non-whitespace text")
 
 
+def _check_image(where: str, block: Fields) -> None:
+    source = mapping(block, "source")
+    if source.get("type") == "base64" and string(source, "media_type") not in IMAGES:
+        what = "Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+        raise rejected(f"{where}.image.source.base64.media_type: {what}")
+
+
 def _check_result(where: str, block: Fields) -> None:
     content = block.get("content")
+    for place, each in enumerate(mappings(block, "content")):
+        if string(each, "type") == "image":
+            _check_image(f"{where}.content.{place}", each)
     kinds = [string(each, "type") for each in mappings(block, "content")]
     if any(each.get("text") == "" for each in mappings(block, "content")):
         raise rejected("messages: text content blocks must be non-empty")
