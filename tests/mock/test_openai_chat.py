@@ -329,6 +329,7 @@ def named(**function):
 
 NO_RESULT = "The following tool_call_ids did not have response messages: call_1"
 NO_CALL = "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+ADDRESS = {"type": "image_url", "image_url": "https://a.b/c.png"}
 REFUSED = {
     "no model": ({"messages": [USER]}, "you must provide a model parameter", None),
     "no messages": ({"model": MODEL}, "Missing required parameter: 'messages'.", "messages"),
@@ -361,6 +362,26 @@ REFUSED = {
         body({"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}),
         "Invalid value: 'input_text'.",
         "messages[0].content[0].type",
+    ),
+    "a text that is missing": (
+        body({"role": "user", "content": [{"type": "text"}]}),
+        "Missing required parameter: 'messages[0].content[0].text'.",
+        "messages[0].content[0].text",
+    ),
+    "a text that is none": (
+        body(USER, calling(CALL), {**RESULT, "content": [{"type": "text", "text": 7}]}),
+        "Invalid type for 'messages[2].content[0].text': expected a string, but got a number instead.",
+        "messages[2].content[0].text",
+    ),
+    "an address in place of an image": (
+        body({"role": "user", "content": [{"type": "text", "text": "Hi"}, ADDRESS]}),
+        "Invalid type for 'messages[0].content[1].image_url': expected an object, but got a string instead.",
+        "messages[0].content[1].image_url",
+    ),
+    "an image without an address": (
+        body({"role": "user", "content": [{"type": "image_url", "image_url": {"detail": "low"}}]}),
+        "Missing required parameter: 'messages[0].content[0].image_url.url'.",
+        "messages[0].content[0].image_url.url",
     ),
     "no calls": (body(USER, calling()), "Invalid 'messages[1].tool_calls': empty array.", "messages[1].tool_calls"),
     "a call without an id": (
@@ -483,6 +504,9 @@ ACCEPTED = {
     ),
     "no calls, as Pydantic AI sends them to Mistral": body(
         USER, {"role": "assistant", "content": "Hi", "tool_calls": []}, USER, model="mistral-large-latest"
+    ),
+    "an address in place of an image, at Mistral": body(
+        {"role": "user", "content": [ADDRESS]}, model="mistral-large-latest"
     ),
     "a PDF of Mistral": body({"role": "user", "content": [{"type": "document_url", "document_url": "https://a.b/c"}]}),
 }  # fmt: skip

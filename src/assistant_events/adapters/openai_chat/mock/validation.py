@@ -25,6 +25,10 @@ _OF_MISTRAL: Final = ("document_url", "thinking", "reference")
 _CONTENT: Final = ("text", "image_url", "input_audio", "refusal", "audio", "file", *_OF_MISTRAL)
 """Types of items of content."""
 
+_TEXTS: Final = ("text", "refusal")
+_OBJECTS: Final = ("image_url", "input_audio", "file")
+"""Types of items that have a text or an object in the field of that name (types of openai 3.54.0)."""
+
 _NO_RESULT: Final = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
     "The following tool_call_ids did not have response messages: {}"
@@ -119,7 +123,17 @@ def _messages(body: Body) -> list[Fields]:
 
 
 def _with_types(message: Fields) -> Fields:
-    """Return a message to Mistral with the types of its calls, which it need not have; an empty list is none."""
+    """
+    Return a message to Mistral with the types of its calls, which it need not have; an empty list is none.
+
+    There the address of an image may be the field itself.
+    """
+    if is_array(message.get("content")):
+        items = [
+            {**item, "image_url": {"url": item["image_url"]}} if string(item, "image_url") else item
+            for item in mappings(message, "content")
+        ]
+        message = {**message, "content": items}
     if not is_array(message.get("tool_calls")):
         return message
     calls = [{"type": "function", **call} if is_object(call) else call for call in message["tool_calls"]]
@@ -141,8 +155,23 @@ def _check_message(where: str, message: Fields) -> None:
     for place, item in enumerate(mappings(message, "content")):
         if item.get("type") not in _CONTENT:
             raise _unsupported(f"{where}.content[{place}].type", item.get("type"), _CONTENT)
+        _check_item(f"{where}.content[{place}]", item["type"], item)
     if role == "tool" and not string(message, "tool_call_id"):
         raise _missing(f"{where}.tool_call_id")
+
+
+def _check_item(where: str, kind: str, item: Fields) -> None:
+    where, value = f"{where}.{kind}", item.get(kind)
+    if kind not in (*_TEXTS, *_OBJECTS):
+        return
+    if value is None:
+        raise _missing(where)
+    if kind in _TEXTS and not isinstance(value, str):
+        raise _wrong_type(where, "a string", value)
+    if kind in _OBJECTS and not is_object(value):
+        raise _wrong_type(where, "an object", value)
+    if kind == "image_url" and not string(value, "url"):
+        raise _missing(f"{where}.url")
 
 
 def _unsupported(where: str, value: object, supported: Collection[str]) -> ApiError:
