@@ -506,6 +506,18 @@ REFUSED = {
         body([{"role": "user", "content": [{"type": "output_text", "text": "Hi"}]}]),
         "Invalid value: 'output_text'.",
     ),
+    "a text that is missing": (
+        body([{"role": "user", "content": [{"type": "input_text"}]}]),
+        "Missing required parameter: 'input[0].content[0].text'.",
+    ),
+    "a refusal of a wrong type": (
+        body([USER, {"role": "assistant", "content": [{"type": "refusal", "refusal": 7}]}]),
+        "Invalid type for 'input[1].content[0].refusal': expected a string, but got a number instead.",
+    ),
+    "an image of Chat Completions": (
+        body([{"role": "user", "content": [{"type": "input_image", "image_url": {"url": "https://a.b/c.png"}}]}]),
+        "Invalid type for 'input[0].content[0].image_url': expected an image URL, but got an object instead.",
+    ),
     "a call without arguments": (
         body([USER, {**CALL, "arguments": None}, RESULT]),
         "Missing required parameter: 'input[1].arguments'.",
@@ -597,6 +609,18 @@ def test_what_is_refused(request_, message):
 
 ACCEPTED = {
     "a string": body(),
+    "images": body(
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "input_image", "image_url": "https://a.b/c.png"},
+                    {"type": "input_image", "file_id": "file-1", "image_url": None},
+                    {"type": "input_file", "file_url": "https://a.b/c.pdf"},
+                ],
+            }
+        ]
+    ),
     "messages of all roles": body(
         [{"role": "developer", "content": "Be brief."}, USER, {"role": "assistant", "content": "Hi"}, USER]
     ),

@@ -22,6 +22,7 @@ from assistant_events.mock.openai_api import check_length, check_name
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+from assistant_events.values.json_values import json_type
 
 MAX_ITEMS: Final = 10_000
 """Items of answers that are remembered."""
@@ -274,6 +275,7 @@ def _check_item(where: str, item: Fields) -> None:
                     f"(input: {where}.content[{place}])",
                     "invalid_value",
                 )
+            _check_part(f"{where}.content[{place}]", part)
     for name in sorted(REFUSED[kind] & item.keys()) if kind == "image_generation_call" else ():
         raise _rejected(f"Unknown parameter: '{where}.{name}'.", "unknown_parameter", f"{where}.{name}")
     needed = {"function_call": ("call_id", "name", "arguments"), "function_call_output": ("call_id", "output")}
@@ -281,6 +283,18 @@ def _check_item(where: str, item: Fields) -> None:
         if item.get(name) is None:
             raise _rejected(f"Missing required parameter: '{where}.{name}'.", "missing_required_parameter")
     _check_call(where, kind, item)
+
+
+def _check_part(where: str, part: Fields) -> None:
+    """Check the text or the address of a part (types of openai 3.54.0, aplpolaris/promptfx#724)."""
+    name = {"refusal": "refusal", "input_image": "image_url"}.get(part["type"], "text")
+    value, where = part.get(name), f"{where}.{name}"
+    if value is None and part["type"] in ("input_text", "output_text", "refusal"):
+        raise _rejected(f"Missing required parameter: '{where}'.", "missing_required_parameter", where)
+    if value is not None and not isinstance(value, str):
+        expected = "an image URL" if name == "image_url" else "a string"
+        what = f"expected {expected}, but got {json_type(value)} instead."
+        raise _rejected(f"Invalid type for '{where}': {what}", "invalid_type", where)
 
 
 def _check_call(where: str, kind: str, item: Fields) -> None:
