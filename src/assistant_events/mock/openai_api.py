@@ -9,6 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assistant_events.mock.requests import ApiError, json_response
+from assistant_events.values.json_values import json_type
 
 PREFIXES: Final = ("/v1", "/openai/v1")
 """Beginnings of paths, at OpenAI and at Azure, whose older ones are not the same for all APIs."""
@@ -29,6 +30,17 @@ STATUSES: Final = {"invalid_request_error": 400, **{code: status for status, (_,
 
 _LONGEST: Final = 64
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
+
+
+def missing(where: str) -> ApiError:
+    """Return the error of a parameter that is missing."""
+    return ApiError(400, f"Missing required parameter: '{where}'.", param=where, code="missing_required_parameter")
+
+
+def wrong_type(where: str, expected: str, value: object) -> ApiError:
+    """Return the error of a parameter that has a value of another type."""
+    text = f"Invalid type for '{where}': expected {expected}, but got {json_type(value)} instead."
+    return ApiError(400, text, param=where, code="invalid_type")
 
 
 def check_length(where: str, text: str | None) -> None:

@@ -14,11 +14,10 @@ from assistant_events.adapters.json_fields import Fields, flag, is_array, is_obj
 from assistant_events.adapters.model_names import MISTRAL
 from assistant_events.adapters.openai_chat.mock.request_facts import function_name
 from assistant_events.errors import JsonError
-from assistant_events.mock.openai_api import check_length, check_name
+from assistant_events.mock.openai_api import check_length, check_name, missing, wrong_type
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values import read_json
-from assistant_events.values.json_values import json_type
 
 _ROLES: Final = ("system", "assistant", "user", "function", "tool", "developer")
 _OF_MISTRAL: Final = ("document_url", "thinking", "reference")
@@ -62,16 +61,6 @@ def _rejected(message: str, param: str | None = None, code: str | None = None) -
     return ApiError(400, message, param=param, code=code)
 
 
-def _missing(where: str) -> ApiError:
-    return _rejected(f"Missing required parameter: '{where}'.", where, "missing_required_parameter")
-
-
-def _wrong_type(where: str, expected: str, value: object) -> ApiError:
-    return _rejected(
-        f"Invalid type for '{where}': expected {expected}, but got {json_type(value)} instead.", where, "invalid_type"
-    )
-
-
 def _empty(where: str) -> ApiError:
     return _rejected(
         f"Invalid '{where}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
@@ -84,20 +73,20 @@ def _check_fields(body: Body) -> None:
     if not string(body, "model"):
         raise _rejected("you must provide a model parameter")
     if body.get("stream") is not None and flag(body, "stream") is None:
-        raise _wrong_type("stream", "a boolean", body["stream"])
+        raise wrong_type("stream", "a boolean", body["stream"])
     if body.get("stream_options") is not None and body.get("stream") is not True:
         raise _rejected("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
 
 
 def _check_tools(body: Body) -> None:
     if body.get("tools") is not None and not is_array(body["tools"]):
-        raise _wrong_type("tools", "an array of objects", body["tools"])
+        raise wrong_type("tools", "an array of objects", body["tools"])
     tools = mappings(body, "tools")
     for place, tool in enumerate(tools):
         if not tool.get("type"):
-            raise _missing(f"tools[{place}].type")
+            raise missing(f"tools[{place}].type")
         if tool["type"] in ("function", "custom") and not function_name(tool):
-            raise _missing(f"tools[{place}].{tool['type']}.name")
+            raise missing(f"tools[{place}].{tool['type']}.name")
         check_name(f"tools[{place}].{tool['type']}.name", function_name(tool))
     for name in ("tool_choice", "parallel_tool_calls"):
         if body.get(name) is not None and not tools:
@@ -111,14 +100,14 @@ def _check_tools(body: Body) -> None:
 def _messages(body: Body) -> list[Fields]:
     given: Any = body.get("messages")
     if given is None:
-        raise _missing("messages")
+        raise missing("messages")
     if not is_array(given):
-        raise _wrong_type("messages", "an array of objects", given)
+        raise wrong_type("messages", "an array of objects", given)
     if not given:
         raise _empty("messages")
     for place, message in enumerate(given):
         if not is_object(message):
-            raise _wrong_type(f"messages[{place}]", "an object", message)
+            raise wrong_type(f"messages[{place}]", "an object", message)
     return mappings(body, "messages")
 
 
@@ -143,7 +132,7 @@ def _with_types(message: Fields) -> Fields:
 def _check_message(where: str, message: Fields) -> None:
     role, content = message.get("role"), message.get("content")
     if role is None:
-        raise _missing(f"{where}.role")
+        raise missing(f"{where}.role")
     if role not in _ROLES:
         raise _unsupported(f"{where}.role", role, _ROLES)
     calls = _calls(where, message) if role == "assistant" else []
@@ -151,13 +140,13 @@ def _check_message(where: str, message: Fields) -> None:
     if content is None and not (role == "assistant" and has_more):
         raise _rejected("Invalid value for 'content': expected a string, got null.", f"{where}.content")
     if content is not None and not isinstance(content, str) and not is_array(content):
-        raise _wrong_type(f"{where}.content", "one of a string or array of objects", content)
+        raise wrong_type(f"{where}.content", "one of a string or array of objects", content)
     for place, item in enumerate(mappings(message, "content")):
         if item.get("type") not in _CONTENT:
             raise _unsupported(f"{where}.content[{place}].type", item.get("type"), _CONTENT)
         _check_item(f"{where}.content[{place}]", item["type"], item)
     if role == "tool" and not string(message, "tool_call_id"):
-        raise _missing(f"{where}.tool_call_id")
+        raise missing(f"{where}.tool_call_id")
 
 
 def _check_item(where: str, kind: str, item: Fields) -> None:
@@ -165,13 +154,13 @@ def _check_item(where: str, kind: str, item: Fields) -> None:
     if kind not in (*_TEXTS, *_OBJECTS):
         return
     if value is None:
-        raise _missing(where)
+        raise missing(where)
     if kind in _TEXTS and not isinstance(value, str):
-        raise _wrong_type(where, "a string", value)
+        raise wrong_type(where, "a string", value)
     if kind in _OBJECTS and not is_object(value):
-        raise _wrong_type(where, "an object", value)
+        raise wrong_type(where, "an object", value)
     if kind == "image_url" and not string(value, "url"):
-        raise _missing(f"{where}.url")
+        raise missing(f"{where}.url")
 
 
 def _unsupported(where: str, value: object, supported: Collection[str]) -> ApiError:
@@ -187,7 +176,7 @@ def _calls(where: str, message: Fields) -> list[Fields]:
         return []
     where = f"{where}.tool_calls"
     if not is_array(given):
-        raise _wrong_type(where, "an array of objects", given)
+        raise wrong_type(where, "an array of objects", given)
     if not given:
         raise _empty(where)
     for place, call in enumerate(given):
@@ -197,22 +186,22 @@ def _calls(where: str, message: Fields) -> list[Fields]:
 
 def _check_call(where: str, call: object) -> None:
     if not is_object(call):
-        raise _wrong_type(where, "an object", call)
+        raise wrong_type(where, "an object", call)
     for name in ("id", "type"):
         if not string(call, name):
-            raise _missing(f"{where}.{name}")
+            raise missing(f"{where}.{name}")
     check_length(f"{where}.id", string(call, "id"))
     check_name(f"{where}.function.name", string(mapping(call, "function"), "name"))
     if call["type"] != "function":
         return
     where, function = f"{where}.function", mapping(call, "function")
     if not string(function, "name"):
-        raise _missing(f"{where}.name")
+        raise missing(f"{where}.name")
     arguments = function.get("arguments")
     if arguments is None:
-        raise _missing(f"{where}.arguments")
+        raise missing(f"{where}.arguments")
     if not isinstance(arguments, str):
-        raise _wrong_type(f"{where}.arguments", "a string", arguments)
+        raise wrong_type(f"{where}.arguments", "a string", arguments)
     if not arguments:
         return  # of a call without arguments
     try:

@@ -102,7 +102,7 @@ class ResponsesService(MockService[Run]):
         previous = body.get("previous_response_id")
         if previous and not self.runs.chain(previous):
             text = f"Previous response with id '{previous}' not found."
-            raise ApiError(400, text, code="previous_response_not_found")
+            raise ApiError(400, text, code="previous_response_not_found", param="previous_response_id")
         earlier = self._earlier(body) or []
         check_create(body, Known(signatures=self.ledger if self.signs else None, items=self._items, earlier=earlier))
 

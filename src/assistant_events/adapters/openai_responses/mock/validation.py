@@ -18,11 +18,10 @@ from assistant_events.adapters.json_fields import Fields, flag, is_array, is_obj
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items
 from assistant_events.adapters.openai_responses.mock.runs import PREFIXES, SEALED, call_ids
 from assistant_events.adapters.openai_responses.vocabulary import REFUSED, TOOLS
-from assistant_events.mock.openai_api import check_length, check_name
+from assistant_events.mock.openai_api import check_length, check_name, missing, wrong_type
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
-from assistant_events.values.json_values import json_type
 
 MAX_ITEMS: Final = 10_000
 """Items of answers that are remembered."""
@@ -202,19 +201,19 @@ def _rejected(message: str, code: str | None = None, param: str | None = None) -
 
 def _check_fields(body: Body) -> None:
     if not string(body, "model") and not body.get("prompt"):
-        raise _rejected("Missing required parameter: 'model'.", "missing_required_parameter")
+        raise missing("model")
     for name in ("stream", "background", "store"):
         if body.get(name) is not None and flag(body, name) is None:
-            raise _rejected(f"Invalid type for '{name}': expected a boolean.", "invalid_type")
+            raise wrong_type(name, "a boolean", body[name])
     if body.get("background") is True and body.get("store") is False:
         raise _rejected("Background mode requires 'store' to be true.")
     if body.get("previous_response_id") and body.get("conversation"):
         raise _rejected("Mutually exclusive parameters: 'previous_response_id' and 'conversation'.")
     for place, tool in enumerate(mappings(body, "tools")):
         if not tool.get("type"):
-            raise _rejected(f"Missing required parameter: 'tools[{place}].type'.", "missing_required_parameter")
+            raise missing(f"tools[{place}].type")
         if tool["type"] in ("function", "custom") and not tool.get("name"):
-            raise _rejected(f"Missing required parameter: 'tools[{place}].name'.", "missing_required_parameter")
+            raise missing(f"tools[{place}].name")
         check_name(f"tools[{place}].name", string(tool, "name"))
 
 
@@ -238,13 +237,13 @@ def _check_ids(items: list[Fields]) -> None:
 def _checked_items(body: Body) -> list[Fields]:
     given = body.get("input")
     if given is None and not body.get("prompt"):
-        raise _rejected("Missing required parameter: 'input'.", "missing_required_parameter")
+        raise missing("input")
     if given is not None and not isinstance(given, str) and not is_array(given):
-        raise _rejected("Invalid type for 'input': expected one of a string or an array.", "invalid_type")
+        raise wrong_type("input", "one of a string or an array", given)
     items: Any = given if is_array(given) else ()
     for place, item in enumerate(items):
         if not is_object(item):
-            raise _rejected(f"Invalid type for 'input[{place}]': expected an object.", "invalid_type")
+            raise wrong_type(f"input[{place}]", "an object", item)
     return input_items(body)
 
 
@@ -266,14 +265,14 @@ def _check_item(where: str, item: Fields) -> None:
         if role not in _ROLES:
             raise _rejected(f"Invalid value for '{where}.role'. Supported values are: {_listed(_ROLES)}.")
         if not isinstance(item.get("content"), str) and not is_array(item.get("content")):
-            raise _rejected(f"Missing required parameter: '{where}.content'.", "missing_required_parameter")
+            raise missing(f"{where}.content")
         supported = _PARTS.get(str(role), _OF_USER)
         for place, part in enumerate(mappings(item, "content")):
             if part.get("type") not in supported:
                 raise _rejected(
-                    f"Invalid value: '{part.get('type')}'. Supported values are: {_listed(supported)}. "
-                    f"(input: {where}.content[{place}])",
+                    f"Invalid value: '{part.get('type')}'. Supported values are: {_listed(supported)}.",
                     "invalid_value",
+                    f"{where}.content[{place}]",
                 )
             _check_part(f"{where}.content[{place}]", part)
     for name in sorted(REFUSED[kind] & item.keys()) if kind == "image_generation_call" else ():
@@ -281,7 +280,7 @@ def _check_item(where: str, item: Fields) -> None:
     needed = {"function_call": ("call_id", "name", "arguments"), "function_call_output": ("call_id", "output")}
     for name in (*needed.get(kind, ()), *(("summary",) if kind == "reasoning" else ())):
         if item.get(name) is None:
-            raise _rejected(f"Missing required parameter: '{where}.{name}'.", "missing_required_parameter")
+            raise missing(f"{where}.{name}")
     _check_call(where, kind, item)
 
 
@@ -290,11 +289,9 @@ def _check_part(where: str, part: Fields) -> None:
     name = {"refusal": "refusal", "input_image": "image_url"}.get(part["type"], "text")
     value, where = part.get(name), f"{where}.{name}"
     if value is None and part["type"] in ("input_text", "output_text", "refusal"):
-        raise _rejected(f"Missing required parameter: '{where}'.", "missing_required_parameter", where)
+        raise missing(where)
     if value is not None and not isinstance(value, str):
-        expected = "an image URL" if name == "image_url" else "a string"
-        what = f"expected {expected}, but got {json_type(value)} instead."
-        raise _rejected(f"Invalid type for '{where}': {what}", "invalid_type", where)
+        raise wrong_type(where, "an image URL" if name == "image_url" else "a string", value)
 
 
 def _check_call(where: str, kind: str, item: Fields) -> None:
@@ -304,10 +301,9 @@ def _check_call(where: str, kind: str, item: Fields) -> None:
         check_name(f"{where}.name", string(item, "name"))
     for key in ("name", "arguments") if kind == "function_call" else ():
         if not isinstance(item[key], str):
-            raise _rejected(f"Invalid type for '{where}.{key}': expected a string.", "invalid_type")
+            raise wrong_type(f"{where}.{key}", "a string", item[key])
     if kind == "function_call_output" and is_object(item["output"]):
-        text = f"Invalid type for '{where}.output': expected one of an array of objects or string, but got an object"
-        raise _rejected(f"{text} instead.", "invalid_type", f"{where}.output")
+        raise wrong_type(f"{where}.output", "one of an array of objects or string", item["output"])
 
 
 def _listed(words: Collection[str]) -> str:
