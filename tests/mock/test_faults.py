@@ -137,6 +137,43 @@ def test_times_that_there_are_not(at):
         Fault(name="zombie", at=at)
 
 
+@pytest.mark.parametrize(
+    ("name", "at", "message"),
+    [
+        ("dorp", 3, "unknown fault 'dorp'; did you mean 'drop'?"),
+        ("http-NNN", "get", "unknown fault 'http-NNN': expected a status from 400 to 599"),
+        (
+            "drop",
+            "get",
+            "fault 'drop': expected a number of events such as 7 or a time such as 600s as `at`, got 'get'",
+        ),
+        ("drop", -1, "as `at`, got -1"),
+        ("drop", True, "as `at`, got True"),
+        ("duplicated-frames", 2.0, "expected a number of events such as 7 as `at`, got 2.0"),
+        ("slow-first-byte", 5, "expected a time such as 90s, 10m or 250ms as `at`, got 5"),
+        ("no-usage", 2.0, "expected a number as `at`, got 2.0"),
+        ("no-done", 3, "expected nothing as `at`, got 3"),
+        ("http-500", "home", "expected one of create, get, cancel, delete, any as `at`, got 'home'"),
+    ],
+)
+def test_made_wrong(name, at, message):
+    """
+    A fault that is made in Python has a name that there is, and a place of its kind.
+    """
+    with pytest.raises(ValueError, match="fault") as caught:
+        Fault(name=name, at=at)
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name.replace("NNN", "429") for name in KINDS] + ["http-404"])
+def test_made_without_a_place(name):
+    """
+    A fault that is made in Python without a place has the one of its name.
+    """
+    assert parse_fault(name).at == Fault(name=name).at
+
+
 def test_an_absurd_time_in_a_request():
     """
     A request that names an absurd time is refused.

@@ -81,19 +81,40 @@ LONGEST_S: Final = 1e9
 """The longest time in seconds: 31 years. The date of a run that is a few thousand years old does not exist."""
 
 
-def _check_at(fault: Fault, field: attrs.Attribute[Any], at: float | str | None) -> None:
+def _usual_at(fault: Fault) -> int | float | str | None:
+    """Return the place that a fault has without one."""
+    kind = _kind(fault.name, fault.name)
+    return kind.at if kind.where != "route" else "get" if fault.name == "http-404" else "create"
+
+
+def _check_at(fault: Fault, field: attrs.Attribute[Any], at: Any) -> None:
     # Any: the value of a field.
     if isinstance(at, float) and not 0 <= at <= LONGEST_S:
         raise ValueError(f"fault {fault.name!r}: expected a time of at most {LONGEST_S:g} seconds, got {at!r}")
+    where = _kind(fault.name, fault.name).where
+    is_number = type(at) is int and at >= 0
+    fits = {
+        "moment": is_number or isinstance(at, float),
+        "seconds": isinstance(at, float),
+        "route": at in ROUTES,
+        "nothing": at is None,
+    }
+    if not fits.get(where, is_number):
+        raise ValueError(f"fault {fault.name!r}: expected {_EXPECTED[where]} as `at`, got {at!r}")
 
 
 @final
 @attrs.frozen(kw_only=True)
 class Fault:
-    """One fault with its place and times."""
+    """
+    One fault with its place and times.
+
+    Raises:
+        ValueError: The name is unknown, or the place is none of this fault; the message has what was expected.
+    """
 
     name: str
-    at: int | float | str | None = attrs.field(default=None, validator=_check_at)
+    at: int | float | str | None = attrs.field(default=attrs.Factory(_usual_at, takes_self=True), validator=_check_at)
     """Events before it (`int`), seconds of the provider (`float`), or a route (`str`); `None` for none of these."""
 
     times: int | None = ALWAYS
@@ -102,7 +123,7 @@ class Fault:
     @property
     def kind(self) -> FaultKind:
         """The row of its name."""
-        return KINDS[_family(self.name)]
+        return _kind(self.name, self.name)
 
     @property
     def status(self) -> int:
@@ -297,6 +318,13 @@ _EXPECTED: Final[dict[Where, str]] = {
 }
 
 
+def _kind(text: str, name: str) -> FaultKind:
+    kind = KINDS.get("http-NNN" if _HTTP.fullmatch(name) else name)
+    if kind is None or name == "http-NNN":
+        raise ValueError(_unknown(text, name))
+    return kind
+
+
 def _unknown(text: str, name: str) -> str:
     if name.startswith("http-"):
         return f"unknown fault {text!r}: expected a status from 400 to 599 after 'http-'"
@@ -313,21 +341,17 @@ def parse_fault(text: str) -> Fault:
         ValueError: The name is unknown, or its place or times are not valid; the message has what was expected.
     """
     found = _WRITTEN.fullmatch(text.strip())
-    name = found["name"] if found else text.strip()
-    kind = KINDS.get(_family(name))
-    if found is None or kind is None or name == "http-NNN":
-        raise ValueError(_unknown(text, name))
+    if found is None:
+        raise ValueError(_unknown(text, text.strip()))
+    name = found["name"]
+    kind = _kind(text, name)
     at = _parse_at(text, kind, found["at"])
-    if at is None:
-        at = kind.at if kind.where != "route" else "get" if name == "http-404" else "create"
-    times = kind.times
+    times = ALWAYS if name == "http-404" else kind.times
     if found["times"] is not None:
         times = ALWAYS if found["times"] == "*" else int(found["times"])
     if times == 0:
         raise ValueError(f"fault {text!r}: expected a number of times, 1 or more or *, got 0")
-    if kind.where == "route" and found["times"] is None and name == "http-404":
-        times = ALWAYS
-    return Fault(name=name, at=at, times=times)
+    return Fault(name=name, times=times) if at is None else Fault(name=name, at=at, times=times)
 
 
 def parse_faults(text: str) -> tuple[Fault, ...]:
@@ -360,10 +384,6 @@ def apply_faults(actions: StreamActions, faults: Sequence[Fault], opening: Point
 def delay_of(faults: Sequence[Fault]) -> float:
     """Return how many seconds late the headers come."""
     return sum(fault.seconds or 0.0 for fault in faults if fault.name == "slow-first-byte")
-
-
-def _family(name: str) -> str:
-    return "http-NNN" if _HTTP.fullmatch(name) else name
 
 
 def _parse_at(text: str, kind: FaultKind, at: str | None) -> int | float | str | None:
