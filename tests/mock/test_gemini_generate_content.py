@@ -399,6 +399,7 @@ WITHOUT_IDS = {
     "results in another order": (USER, [RAIN_1, RAIN_2, SNOW], [SNOWED, RAINED, RAINED], "after c2"),
     "another conversation": (user({"text": "Bye"}), [RAIN_1, RAIN_2, SNOW], [RAINED, RAINED, SNOWED], "after c9"),
     "not of a fixture": (USER, [HAIL], [HAILED], "after call_gemini_hail_0"),
+    "results alone": (USER, [{"functionCall": {"name": "hail", "id": "c9"}}], [HAILED], "after c9"),
 }
 
 
@@ -464,6 +465,7 @@ def test_signatures_elsewhere():
     asked_ = [posted(provider, body(USER, model(part), USER)).status for part in (text, without_signature(text), moved)]
 
     assert [200, 200, 400] == asked_
+    assert "thoughtSignature" in text
 
 
 def test_images_are_signed():

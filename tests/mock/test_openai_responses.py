@@ -786,6 +786,7 @@ def test_items_of_a_response_that_was_deleted():
 
     assert (200, 404) == (known.status, gone.status)
     assert made.document["output"][0]["encrypted_content"] is None
+    assert posted(provider, body(store=False)).document["output"][0]["encrypted_content"]
 
 
 # -- runs
@@ -954,6 +955,16 @@ def test_facts_of_a_request():
     assert (MODEL, "Be brief.\nBe kind.", {"rain"}) == (facts.model, facts.system, facts.tools)
     assert ("Hello", ("call_1",), "sunny", 1) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
     assert {"previous_response_id": "resp_1"} == facts.fields
+
+
+def test_a_result_that_is_no_text():
+    """
+    It is read as JSON.
+    """
+    shot = {"type": "computer_screenshot", "file_id": "file-1"}
+    facts = read_request(body([{"type": "computer_call_output", "call_id": "call_1", "output": shot}]))
+
+    assert '{"type":"computer_screenshot","file_id":"file-1"}' == facts.result_text
 
 
 def test_fixtures_of_aimock():

@@ -942,6 +942,20 @@ def test_a_background_run(recording, path, notes, stream):
     assert notes[-1].startswith("recorded: user_text='Think long'")
 
 
+def test_a_run_that_is_read_from_its_start_again(path):
+    """
+    A replay from the start takes the place of a stream that broke off.
+    """
+    upstream = MockProvider({"Hi": {"text": "A report."}}, faults=["cut@3"])
+    desk = Desk(RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app)))
+    created = desk.create("Hi", background=True, stream=True)
+    run_id = transcript(created).last.state["interaction_id"]
+    desk.ask(("GET", f"/v1beta/interactions/{run_id}?stream=true", None))
+
+    [[answer]] = [fixture.answers for fixture in load_fixtures(path)]
+    assert "A report." == answer.steps[0]["content"][0]["text"]
+
+
 def test_a_get_of_something_else(recording, path, notes):
     """
     An interaction that was not recorded from its start is not recorded.

@@ -89,6 +89,7 @@ CHANGED = {
     "summary added": (altered(3, summary="x"), "belongs to other content"),
     "picture in the summary": (altered(3, summary=[{"type": "image", "data": "AAAA"}]), "belongs to other content"),
     "arguments changed": (altered(1, arguments={"queries": ["bergen"], "n": 1}), "belongs to other content"),
+    "a number changed": (altered(1, arguments={"queries": ["oslo"], "n": 1.5}), "belongs to other content"),
     "id changed": (altered(1, id="s2"), "belongs to other content"),
     "result changed": (altered(2, result=[]), "belongs to other content"),
     "made an error": (altered(2, is_error=True), "belongs to other content"),
