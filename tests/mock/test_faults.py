@@ -102,6 +102,7 @@ def test_written(text, name, at, times):
         ("drop@", "fault 'drop@': expected a number of events such as 7 or a time such as 600s after '@', got ''"),
         ("drop@soon", "expected a number of events such as 7 or a time such as 600s after '@', got 'soon'"),
         ("drop@-1", "after '@', got '-1'"),
+        ("drop@get", "expected a number of events such as 7 or a time such as 600s after '@', got 'get'"),
         ("drop@9999999999", "after '@', got '9999999999'"),
         ("drop@7x0", "fault 'drop@7x0': expected a number of times, 1 or more or *, got 0"),
         ("drop@7@8", "unknown fault 'drop@7@8'"),
@@ -172,6 +173,13 @@ def test_made_without_a_place(name):
     A fault that is made in Python without a place has the one of its name.
     """
     assert parse_fault(name).at == Fault(name=name).at
+
+
+def test_a_fault_of_a_provider():
+    """
+    A provider takes faults in both forms.
+    """
+    assert [429, 503] == [struck(fault).status for fault in (Fault(name="http-429", times=1), "http-503")]
 
 
 def test_an_absurd_time_in_a_request():

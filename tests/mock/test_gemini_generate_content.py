@@ -218,6 +218,7 @@ SKIPPED = {**CALL, "thoughtSignature": NO_SIGNATURE}
 REFUSED = {
     "no contents": ({}, "* GenerateContentRequest.contents: contents is not specified"),
     "contents of a wrong type": ({"contents": "Hello"}, "Invalid value at 'contents'"),
+    "a content of a wrong type": (body(USER, 7), "Invalid value at 'contents'"),
     "an unknown field": (body(stream=True), 'Unknown name "stream": Cannot find field.'),
     "a tool of OpenAI": (
         body(tools=[FUNCTION, {"type": "function", "name": "rain", "parameters": {}}]),

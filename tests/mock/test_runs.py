@@ -306,6 +306,24 @@ def test_cancel_before_anything_came():
     assert ("cancelled", []) == (created["status"], created["steps"])
 
 
+def test_cancel_before_a_stream_begins():
+    """
+    A stream that has sent nothing, not even its headers, ends with the cancellation, too.
+    """
+
+    async def main():
+        provider = provider_of(Answer(steps=(text_step("Hi"),), timing=Timing(first_byte_s=9.0)), clock=HandClock())
+        created = Exchange(provider, "POST", V1, create(stream=True))
+        await settle()
+        await ask(provider, "POST", f"{ONE}/cancel")
+        await created.over()
+        return created
+
+    created = run(main)
+
+    assert (200, "cancelled") == (created.status, created.events[-1]["interaction"]["status"])
+
+
 @pytest.mark.parametrize("usage", [None, {"total_output_tokens": 99, "total_tokens": 100}])
 @pytest.mark.parametrize(("seconds", "tokens"), [(0.0, 0), (1.5, 0), (3.0, 2)])
 def test_usage_of_a_cancelled_run(seconds, tokens, usage):
