@@ -140,6 +140,17 @@ def test_files_of_aimock(dialect, head, api):
     assert [f"fixtures: fixtures[1]: match.endpoint 'image' is not an endpoint of {api}"] == list(found.left_out)
 
 
+@pytest.mark.parametrize(("dialect", "head"), [(name, head) for name, (head, _) in OF_AIMOCK.items()])
+def test_the_size_of_deltas(dialect, head):
+    """
+    A text is cut into deltas of twenty characters where the fixture does not have their size.
+    """
+    entries = [{"match": {}, "response": {"content": 41 * "a"}, "truncateAfterChunks": count} for count in (3, 4)]
+    found = load_fixtures(load_mock(dialect).form, {"fixtures": entries})
+
+    assert [head + 3, None] == [answer.cut_after for fixture in found for answer in fixture.answers]
+
+
 PROMPT = [{"role": "user", "content": "Hello"}]
 REQUESTS = {
     "anthropic-messages": {"model": "claude-opus-5-5", "max_tokens": 99, "messages": PROMPT},

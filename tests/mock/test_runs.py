@@ -185,6 +185,25 @@ def test_replay(background):
     assert first == again
 
 
+def test_a_replay_does_not_wait_for_a_first_byte():
+    """
+    The time until the first byte is part of the run, which a replay reads as it is.
+    """
+
+    async def main():
+        clock = HandClock()
+        answer = Answer(steps=(text_step("Hello"),), timing=Timing(first_byte_s=9.0))
+        provider = provider_of(answer, clock=clock)
+        created = Exchange(provider, "POST", V1, create(stream=True))
+        await clock.advance(9.0)
+        await created.over()
+        return created, await ask(provider, "GET", f"{ONE}?stream=true")
+
+    created, replay = run(main)
+
+    assert created.body == replay.body
+
+
 def test_a_replay_follows_a_run():
     """
     A replay of a run in progress has the events so far, then the following ones.

@@ -103,6 +103,10 @@ CHANGED = {
         "belongs to other content",
     ),
     "invented": (altered(0, signature="c2ln"), "its signature is not one of this mock"),
+    "of another mark": (
+        lambda steps: altered(0, signature=f"AAAA{steps[0]['signature'][4:]}")(steps),
+        "its signature is not one of this mock",
+    ),
     "no base64": (altered(0, signature="not base64!"), "its signature is not one of this mock"),
     "no text": (altered(0, signature=7), "the signature is empty"),
     "empty": (altered(3, signature=""), "the signature is empty"),
