@@ -434,6 +434,16 @@ def test_what_is_accepted(request_):
     assert 200 == anything(request_).status
 
 
+@pytest.mark.parametrize(("count", "last"), [(6, "error"), (7, "message_stop")])
+def test_a_fault_behind_the_last_event(count, last):
+    """
+    A fault behind as many events as there are takes place, one behind more does not.
+    """
+    found = posted({"Hello": "Hi"}, body(stream=True), faults=[f"error@{count}"])
+
+    assert last == found.events[-1]["type"]
+
+
 INTERLEAVED = "interleaved-thinking-2025-05-14"
 BUDGETS = {
     "in a header": ({"anthropic-beta": f"files-api-2025-04-14,{INTERLEAVED}"}, {"tools": TOOLS}, 200),

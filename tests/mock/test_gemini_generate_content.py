@@ -191,6 +191,8 @@ STREAM_ERRORS = {
     "without a code": ({}, 500, "INTERNAL"),
     "a name": ({"code": "unavailable"}, 503, "UNAVAILABLE"),
     "a status": ({"code": 429}, 429, "RESOURCE_EXHAUSTED"),
+    "a status without a name": ({"code": 508}, 508, "INTERNAL"),
+    "a status of the client without a name": ({"code": 418}, 418, "INVALID_ARGUMENT"),
 }
 
 
@@ -400,6 +402,12 @@ WITHOUT_IDS = {
     "results in another order": (USER, [RAIN_1, RAIN_2, SNOW], [SNOWED, RAINED, RAINED], "after c2"),
     "another conversation": (user({"text": "Bye"}), [RAIN_1, RAIN_2, SNOW], [RAINED, RAINED, SNOWED], "after c9"),
     "not of a fixture": (USER, [HAIL], [HAILED], "after call_gemini_hail_0"),
+    "ids in another order": (
+        USER,
+        [{"functionCall": {"name": "rain", "id": each}} for each in ("c2", "c3")],
+        [{"functionResponse": {**RAINED["functionResponse"], "id": each}} for each in ("c3", "c2")],
+        "after c2",
+    ),
     "results alone": (USER, [{"functionCall": {"name": "hail", "id": "c9"}}], [HAILED], "after c9"),
 }
 

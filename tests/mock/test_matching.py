@@ -504,3 +504,4 @@ def test_a_miss_is_short():
 
     assert said.startswith(f"no fixture matches: newest user text '{'x' * 200}', model")
     assert said.endswith("turn=9 and 2 more")
+    assert 20 == said.count("turn=9")

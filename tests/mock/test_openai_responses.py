@@ -13,9 +13,10 @@ import pytest
 
 from assistant_events import fold
 from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder
-from assistant_events.adapters.openai_responses.mock import Answer, Match, MockProvider, mock, read_request
+from assistant_events.adapters.openai_responses.mock import Answer, Match, MockProvider, mock, read_request, validation
 from assistant_events.mock.fixture_files import load_fixtures
 from assistant_events.mock.proxy import RecordingProxy
+from assistant_events.mock.requests import ApiError
 from assistant_events.testing.transport import StreamingTransport
 
 from .asgi import HandClock, JumpClock, ask, asked
@@ -414,6 +415,33 @@ def test_conversations_that_are_kept():
         return before, await kept()
 
     assert ([404, 200, 200], [404, 404, 404]) == asyncio.run(main())
+
+
+def test_the_metadata_of_a_conversation():
+    """
+    A request changes it, and it stays when the conversation is read.
+    """
+    provider = anything()
+    [made] = several(provider, ("POST", "/v1/conversations", {"metadata": {"a": "1"}}))
+    path = f"/v1/conversations/{made.document['id']}"
+    found = several(provider, ("GET", path, None), ("POST", path, {"metadata": {"a": "2"}}), ("GET", path, None))
+
+    assert ["1", "1", "2", "2"] == [each.document["metadata"]["a"] for each in (made, *found)]
+
+
+def test_items_that_are_forgotten(monkeypatch):
+    """
+    Beyond a number of items the oldest are forgotten.
+    """
+    monkeypatch.setattr(validation, "MAX_ITEMS", 2)
+    ledger = validation.ItemLedger()
+    for number in range(4):
+        ledger.note([{"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}"}], stored=True)
+
+    assert [None, None, "call_2", "call_3"] == [ledger.call_id_of(f"fc_{number}") for number in range(4)]
+    assert "call_3" == ledger.resolved({"type": "item_reference", "id": "fc_3"})["call_id"]
+    with pytest.raises(ApiError, match="Item with id 'fc_1' not found"):
+        ledger.resolved({"type": "item_reference", "id": "fc_1"})
 
 
 def test_a_reference_to_nothing():

@@ -313,6 +313,7 @@ def test_usage_is_made_up():
     assert 2 == usage["total_output_tokens"]
     assert 2 == usage["total_thought_tokens"]
     assert 5 == usage["total_tokens"]
+    assert (0, 0) == (usage["total_cached_tokens"], usage["total_tool_use_tokens"])
 
 
 @pytest.mark.parametrize(

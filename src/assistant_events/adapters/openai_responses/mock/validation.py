@@ -83,7 +83,7 @@ class ItemLedger:
         """Remember which items of a conversation follow a reasoning in place of those of its answer."""
         for reasoning, item in pairwise(items):
             known = self._items.get(string(reasoning, "id") or "")
-            if known is not None and known[1].following[:1] and known[1].following[0][1] == _kind(item):
+            if known is not None and known[1].following and known[1].following[0][1] == _kind(item):
                 self._copies[string(item, "id") or ""] = known[1].following[0][0]
         while len(self._copies) > MAX_ITEMS:
             self._copies.popitem(last=False)
