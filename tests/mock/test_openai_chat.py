@@ -384,6 +384,11 @@ REFUSED = {
         "messages[0].content[0].image_url.url",
     ),
     "no calls": (body(USER, calling()), "Invalid 'messages[1].tool_calls': empty array.", "messages[1].tool_calls"),
+    "a call of a wrong type, at Mistral": (
+        body(USER, calling("rain"), RESULT, model="mistral-large-latest"),
+        "Invalid type for 'messages[1].tool_calls[0]': expected an object, but got a string instead.",
+        "messages[1].tool_calls[0]",
+    ),
     "a call without an id": (
         body(USER, calling({**CALL, "id": ""})),
         "Missing required parameter: 'messages[1].tool_calls[0].id'.",

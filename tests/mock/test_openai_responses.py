@@ -287,6 +287,43 @@ def test_pages_that_are_refused(query, status):
     assert status == asyncio.run(main()).status
 
 
+FOUND = {
+    "the newest first": ("", ["c", "b", "a"], False),
+    "the oldest first": ("order=asc", ["a", "b", "c"], False),
+    "as many as there are": ("limit=3", ["c", "b", "a"], False),
+    "the first of them": ("limit=2", ["c", "b"], True),
+    "those behind one": ("order=asc&after=msg_a", ["b", "c"], False),
+    "none": ("order=asc&after=msg_c", [], False),
+}
+
+
+@pytest.mark.parametrize(("query", "texts", "has_more"), FOUND.values(), ids=FOUND.keys())
+def test_pages(query, texts, has_more):
+    """
+    A page has the items that a request wants, in its order, and names the first and the last.
+    """
+    given = [{"type": "message", "id": f"msg_{each}", "role": "user", "content": each} for each in "abc"]
+
+    async def main():
+        provider = anything()
+        made = await ask(provider, "POST", "/v1/conversations", {}, HEADERS)
+        path = f"/v1/conversations/{made.document['id']}/items"
+        added = await ask(provider, "POST", path, {"items": given}, HEADERS)
+        return added.document, (await ask(provider, "GET", f"{path}?{query}", None, HEADERS)).document
+
+    added, page = asyncio.run(main())
+    ids = [f"msg_{each}" for each in texts]
+
+    assert [each["id"] for each in given] == [item["id"] for item in added["data"]]
+    assert texts == [item["content"][0]["text"] for item in page["data"]]
+    assert ("list", *(ids[:1] + ids[-1:] or [None, None]), has_more) == (
+        page["object"],
+        page["first_id"],
+        page["last_id"],
+        page["has_more"],
+    )
+
+
 def test_what_is_not_an_item_is_refused():
     """
     A conversation takes items that are right alone; a mock that is not strict takes any.

@@ -76,6 +76,7 @@ KEPT = {
     "summary cut anew": altered(0, summary=[{"type": "text", "text": "Plan"}, {"type": "text", "text": " it"}]),
     "summary as a string": altered(0, summary="Plan it"),
     "empty summary": altered(3, summary=[]),
+    "empty text as a summary": altered(3, summary=[{"type": "text", "text": ""}]),
     "keys in another order": altered(1, arguments={"n": 1.0, "queries": ["oslo"]}),
     "result not an error": altered(2, is_error=False),
     "more keys": altered(0, mine={"a": 1}),
