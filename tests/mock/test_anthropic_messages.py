@@ -242,7 +242,7 @@ REFUSED = {
         "messages.2.content.0.tool_result: content cannot be empty if `is_error` is true",
     ),
     "an error with an image": (
-        body("Hi", model(CALL), user({**RESULT, "content": [{"type": "image"}], "is_error": True})),
+        body("Hi", model(CALL), user({**RESULT, "content": [image("image/png")], "is_error": True})),
         "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true",
     ),
     "a call without a name": (
@@ -332,6 +332,30 @@ REFUSED = {
     "the same id again": (
         body("Hi", model(CALL), user(RESULT), model(CALL), user(RESULT)),
         "messages.3: `tool_use` ids must be unique",
+    ),
+    "a tool of a wrong name": (
+        body(tools=[{**TOOLS[0], "name": "weather.rain"}]),
+        "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+    ),
+    "a tool whose name is no text": (
+        body(tools=[{**TOOLS[0], "name": 7}]),
+        "tools.0.custom.name: Input should be a valid string",
+    ),
+    "an empty text of the system": (
+        body(system=[{"type": "text", "text": "Be brief."}, {"type": "text", "text": ""}]),
+        "system: text content blocks must be non-empty",
+    ),
+    "a blank text of the system": (
+        body(system=[{"type": "text", "text": " "}]),
+        "system: text content blocks must contain non-whitespace text",
+    ),
+    "a text that is none": (
+        body(user({"type": "text", "text": 7})),
+        "messages.0.content.0.text.text: Input should be a valid string",
+    ),
+    "an image without a source": (
+        body(user({"type": "image"})),
+        "messages.0.content.0.image.source: Field required",
     ),
     "a tool without a schema": (body(tools=[{"name": "rain"}]), "tools.0.input_schema: Field required"),
     "a tool of OpenAI": (

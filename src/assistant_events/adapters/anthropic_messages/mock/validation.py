@@ -105,6 +105,11 @@ def _check_fields(body: Body) -> None:
         raise rejected("max_tokens: Input should be greater than or equal to 1")
     if body.get("stream") is not None and flag(body, "stream") is None:
         raise rejected("stream: Input should be a valid boolean")
+    for text in [string(block, "text") for block in mappings(body, "system")]:
+        if text is not None and not text.strip():  # dimagi/open-chat-studio#1969, agentjido/req_llm#711
+            raise rejected(
+                f"system: text content blocks must {'contain non-whitespace text' if text else 'be non-empty'}"
+            )
 
 
 def _check_tools(body: Body) -> None:
@@ -118,6 +123,7 @@ def _check_tools(body: Body) -> None:
             for field in ("name", "input_schema"):
                 if not tool.get(field):
                     raise rejected(f"tools.{place}.{field}: Field required")
+            _check_name(f"tools.{place}.custom.name", tool["name"], _NAME)
         if name in names:
             raise rejected("tools: Tool names must be unique.")
         names |= {name} if name else set()
@@ -187,23 +193,31 @@ def _check_block(where: str, block: object, role: str) -> None:
 
 def _check_call(where: str, block: Fields) -> None:
     for field, pattern in (("id", _ID), ("name", _NAME)):
-        if not isinstance(block[field], str):
-            raise rejected(f"{where}.{field}: Input should be a valid string")
-        if not pattern.fullmatch(block[field]):
-            raise rejected(f"{where}.{field}: String should match pattern '{pattern.pattern}'")
+        _check_name(f"{where}.{field}", block[field], pattern)
     if not is_object(block["input"]):
         raise rejected(f"{where}.input: Input should be a valid dictionary")
 
 
+def _check_name(where: str, name: object, pattern: re.Pattern[str]) -> None:
+    if not isinstance(name, str):
+        raise rejected(f"{where}: Input should be a valid string")
+    if not pattern.fullmatch(name):
+        raise rejected(f"{where}: String should match pattern '{pattern.pattern}'")
+
+
 def _check_text(where: str, text: object, role: str) -> None:
+    if not isinstance(text, str):
+        raise rejected(f"{where}.text.text: Input should be a valid string")
     if text == "":
         raise rejected(f"{where}: text content blocks must be non-empty")
-    if role == "user" and not str(text).strip():
+    if role == "user" and not text.strip():
         raise rejected(f"{where}: text content blocks must contain non-whitespace text")
 
 
 def _check_image(where: str, block: Fields) -> None:
     source = mapping(block, "source")
+    if not source:
+        raise rejected(f"{where}.image.source: Field required")
     if source.get("type") == "base64" and string(source, "media_type") not in IMAGES:
         what = "Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
         raise rejected(f"{where}.image.source.base64.media_type: {what}")
