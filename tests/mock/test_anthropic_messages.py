@@ -102,6 +102,7 @@ def test_the_usage_of_calls():
     found = posted(fixtures, body())
     after = posted(fixtures, body("Hello", model({"type": "tool_use", **call}), user(result)))
 
+    assert "tool_use" == found.document["stop_reason"]
     assert 4 == found.document["usage"]["output_tokens"]  # {"city":"Oslo"}
     assert 3 == after.document["usage"]["input_tokens"]  # Hellosunny
 

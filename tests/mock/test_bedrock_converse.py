@@ -201,9 +201,12 @@ def test_the_time_of_an_answer():
     The latency is the time of the last event.
     """
     timing = {"first_byte_s": 1.5, "waits_s": [0, 0.25]}
-    found = posted({"Hello": {"text": "Hi", "timing": timing}}, body())
+    provider = provider_of({"Hello": {"text": "Hi", "timing": timing}})
 
-    assert {"latencyMs": 1750} == found.document["metrics"]
+    async def main():
+        return [(await ask(provider, "POST", UNARY, body(), HEADERS)).document["metrics"] for _ in range(2)]
+
+    assert [{"latencyMs": 1750}] * 2 == asyncio.run(main())
 
 
 def test_a_call_without_an_id():

@@ -510,6 +510,7 @@ ACCEPTED = {
     "no calls, as Pydantic AI sends them to Mistral": body(
         USER, {"role": "assistant", "content": "Hi", "tool_calls": []}, USER, model="mistral-large-latest"
     ),
+    "a tool of a gateway": body(tools=[{"type": "openrouter:web_search"}]),
     "an address in place of an image, at Mistral": body(
         {"role": "user", "content": [ADDRESS]}, model="mistral-large-latest"
     ),

@@ -945,6 +945,15 @@ def test_what_is_not_stored():
     assert ("previous_response_not_found", "previous_response_id") == (error["code"], error["param"])
 
 
+def test_no_chaining():
+    """
+    The fault refuses a request that names a response, and no other.
+    """
+    requests = [("POST", PATH, body(**more)) for more in ({}, {"previous_response_id": "resp_1"})]
+
+    assert [200, 501] == [each.status for each in several(anything(faults=["no-chaining"]), *requests)]
+
+
 def test_a_conversation_that_is_stored():
     """
     A request that names a response is matched with all of its conversation, and needs the results of its calls.

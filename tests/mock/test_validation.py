@@ -216,6 +216,23 @@ def test_results_may_answer_calls_that_come_with_them():
     assert 200 == asyncio.run(main()).status
 
 
+def test_results_answer_no_calls_of_the_provider():
+    """
+    A call of the provider that is sent beside a result is none that the app answers.
+    """
+
+    async def main():
+        provider = provider_of()
+        await ask(provider, "POST", V1, create())
+        given = [{"type": "google_search_call", "id": "s1", "arguments": {}}, {**RESULT, "call_id": "s1"}]
+        return await ask(provider, "POST", V1, create(given, previous_interaction_id="v1_1"))
+
+    found = asyncio.run(main())
+
+    assert 400 == found.status
+    assert "no function_call has the id 's1'" in found.document["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("more", "status"),
     [

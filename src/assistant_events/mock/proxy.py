@@ -148,8 +148,7 @@ class RecordingProxy:
                 status, headers, fields = response.status_code, response.headers, recorded.fields
                 note = self._tape.created(body, status, headers, data, is_stream=is_stream, fields=fields)
             elif response.status_code == 200:
-                after = recorded.after if is_stream else None
-                note = self._tape.fetched(recorded.run_id, data, is_stream=is_stream, after=after)
+                note = self._tape.fetched(recorded.run_id, data, is_stream=is_stream, after=recorded.after)
             else:
                 return
         except OSError as error:
