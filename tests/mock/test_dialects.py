@@ -271,6 +271,7 @@ def test_a_count_of_tokens(dialect, path, body, expected):
 
     assert (200, expected) == (found.status, found.document)
     assert 400 == asked(provider, "POST", path, {}, HEADERS).status
+    assert 503 == asked(provider, "POST", path, body, {**HEADERS, "x-mock-fault": "http-503@any"}).status
     lenient, nothing = load_mock(dialect).provider({}, strict=False), {"input": {"converse": {}}}
     assert 200 == asked(lenient, "POST", path, nothing, HEADERS).status
 

@@ -659,6 +659,15 @@ def test_facts_of_a_request():
     assert (("call_gemini_snow_0", "c1"), '{"output":"sunny"}') == (facts.call_ids, facts.result_text)
 
 
+def test_a_text_beside_a_result():
+    """
+    It is a prompt of its own behind the result.
+    """
+    facts = read_request(body(USER, model(CALL), user(RESULT, {"text": "And?"})))
+
+    assert ("And?", 1) == (facts.user_text, [item.kind for item in facts.items].count("result"))
+
+
 def one(response, **more):
     """Return the answer of a fixture of aimock."""
     fixtures = load_fixtures(mock.form, {"fixtures": [{"match": {}, "response": response, **more}]})

@@ -192,7 +192,20 @@ def test_the_fields_of_a_response():
     assert ["in_progress", "completed"] == [begun["status"], ended["status"]]
     assert begun["completed_at"] is None
     assert ended["created_at"] <= ended["completed_at"] == document["completed_at"]
+    assert begun["created_at"] == ended["created_at"] == document["created_at"]
     assert failed.events[0]["response"]["completed_at"] is None
+
+
+def test_the_ids_of_items_of_a_stream():
+    """
+    All events of an item have its id, those of a reasoning of several parts, too.
+    """
+    provider = anything({"thought": ["Hm", "Ah"], "text": "Hi"})
+    events = [event for event in posted(provider, body(stream=True)).events if "output_index" in event]
+    ids = {(event["output_index"], event["item"]["id"] if "item" in event else event["item_id"]) for event in events}
+
+    assert [0, 1] == [index for index, _ in sorted(ids)]
+    assert all("item_id" not in event for event in events if "item" in event)
 
 
 @pytest.mark.parametrize("given", ["error@3", "stream_error"])
@@ -309,10 +322,12 @@ def test_pages(query, texts, has_more):
         made = await ask(provider, "POST", "/v1/conversations", {}, HEADERS)
         path = f"/v1/conversations/{made.document['id']}/items"
         added = await ask(provider, "POST", path, {"items": given}, HEADERS)
-        return added.document, (await ask(provider, "GET", f"{path}?{query}", None, HEADERS)).document
+        paths = [f"{path}/msg_a", f"{path}?{query}"]
+        return added.document, *[(await ask(provider, "GET", each, None, HEADERS)).document for each in paths]
 
-    added, page = asyncio.run(main())
+    added, first, page = asyncio.run(main())
     ids = [f"msg_{each}" for each in texts]
+    assert added["data"][0] == first
 
     assert [each["id"] for each in given] == [item["id"] for item in added["data"]]
     assert texts == [item["content"][0]["text"] for item in page["data"]]

@@ -24,7 +24,7 @@ V1 = "/v1beta/interactions"
 USER = {"type": "user_input", "content": [{"type": "text", "text": "hi"}]}
 RESULT = {"type": "function_result", "call_id": "c1", "name": "f", "result": "r"}
 SEARCH = {"type": "google_search_call", "id": "s1", "arguments": {"queries": ["oslo"], "n": 1}}
-FOUND = {"type": "google_search_result", "call_id": "s1", "result": [{"search_suggestions": "<b>"}]}
+FOUND = {"type": "google_search_result", "call_id": "s1", "result": [{"search_suggestions": "<b>", "n": 1}]}
 GIVEN = "c2lnbmVkIGJ5IHRoZSByZWFsIG9uZQ=="
 
 TOOLS = (
@@ -78,6 +78,7 @@ KEPT = {
     "empty summary": altered(3, summary=[]),
     "empty text as a summary": altered(3, summary=[{"type": "text", "text": ""}]),
     "keys in another order": altered(1, arguments={"n": 1.0, "queries": ["oslo"]}),
+    "keys of a list in another order": altered(2, result=[{"n": 1.0, "search_suggestions": "<b>"}]),
     "result not an error": altered(2, is_error=False),
     "more keys": altered(0, mine={"a": 1}),
     "without the search": lambda steps: [steps[0], *steps[3:]],
