@@ -542,6 +542,25 @@ def test_hops_of_the_background_are_joined():
     assert [text_step("P1 "), text_step("P2 "), text_step("P3")] == got["steps"][1:]
 
 
+@pytest.mark.parametrize(("more", "total"), [({"usage": {"total_tokens": 4}}, 13), ({}, 3)], ids=["given", "made up"])
+def test_the_usage_of_hops(more, total):
+    """
+    It is the sum of what both fixtures have; where one has none, it is computed from the texts of all.
+    """
+
+    async def main():
+        first = Answer(steps=(text_step("P1 "),), usage={"total_tokens": 9}, continuation_token="t1")
+        second = Answer(steps=(text_step("P2"),), **more)
+        provider = provider_of_fixtures(
+            Fixture(match=Match(user_text="hi"), answers=(first,)),
+            Fixture(match=Match(continuation_token="t1"), answers=(second,)),
+        )
+        stream = await ask(provider, "POST", V1, create(background=True, stream=True))
+        return stream.events[-1]["interaction"]["usage"]["total_tokens"]
+
+    assert total == run(main)
+
+
 def test_hops_without_a_following_fixture_stay():
     """
     A token that no fixture answers, or its own, is given to the client in the background too.
