@@ -334,6 +334,8 @@ REFUSED = {
         body("Hi", model(CALL), user(RESULT), model(CALL), user(RESULT)),
         "messages.3: `tool_use` ids must be unique",
     ),
+    "tools of a wrong type": (body(tools={"name": "rain"}), "tools: Input should be a valid list"),
+    "a tool of a wrong type": (body(tools=["rain"]), "tools.0: Input should be an object, got a string"),
     "a tool of a wrong name": (
         body(tools=[{**TOOLS[0], "name": "weather.rain"}]),
         "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",

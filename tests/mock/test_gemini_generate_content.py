@@ -220,6 +220,15 @@ SKIPPED = {**CALL, "thoughtSignature": NO_SIGNATURE}
 REFUSED = {
     "no contents": ({}, "* GenerateContentRequest.contents: contents is not specified"),
     "contents of a wrong type": ({"contents": "Hello"}, "Invalid value at 'contents'"),
+    "a text as the system instruction": (
+        body(systemInstruction="Be brief."),
+        "Invalid value at 'system_instruction' (type.googleapis.com/google.ai.generativelanguage.v1beta.Content), ",
+    ),
+    "a configuration of a wrong type": (body(generationConfig=[1]), "Invalid value at 'generation_config'"),
+    "a text that is none": (
+        body(USER, user({"text": 7})),
+        "Invalid value at 'contents[1].parts[0].text' (TYPE_STRING), 7",
+    ),
     "a content of a wrong type": (body(USER, 7), "Invalid value at 'contents'"),
     "an unknown field": (body(stream=True), 'Unknown name "stream": Cannot find field.'),
     "a tool of OpenAI": (

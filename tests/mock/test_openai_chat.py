@@ -463,6 +463,11 @@ REFUSED = {
         "Tool choice 'g' not found in 'tools' parameter.",
         "tool_choice",
     ),
+    "a tool of a wrong type": (
+        body(tools=["rain"]),
+        "Invalid type for 'tools[0]': expected an object, but got a string instead.",
+        "tools[0]",
+    ),
     "a choice without tools": (
         body(tool_choice="auto"),
         "'tool_choice' is only allowed when 'tools' are specified.",

@@ -630,6 +630,14 @@ REFUSED = {
         body(previous_response_id="resp_0"),
         "Previous response with id 'resp_0' not found.",
     ),
+    "tools of a wrong type": (
+        body(tools={"name": "rain"}),
+        "Invalid type for 'tools': expected an array of objects, but got an object instead.",
+    ),
+    "a tool of a wrong type": (
+        body(tools=["rain"]),
+        "Invalid type for 'tools[0]': expected an object, but got a string instead.",
+    ),
     "a tool without a type": (body(tools=[{"name": "x"}]), "Missing required parameter: 'tools[0].type'."),
     "a function without a name": (body(tools=[{"type": "function"}]), "Missing required parameter: 'tools[0].name'."),
     "a call without its namespace": (

@@ -114,7 +114,12 @@ def _check_fields(body: Body) -> None:
 
 def _check_tools(body: Body) -> None:
     names: set[str] = set()
-    for place, tool in enumerate(mappings(body, "tools")):
+    given = body.get("tools")
+    if given is not None and not is_array(given):
+        raise rejected("tools: Input should be a valid list")
+    for place, tool in enumerate(given or ()):
+        if not is_object(tool):
+            raise rejected(f"tools.{place}: Input should be an object, got {json_type(tool)}")
         name = string(tool, "name")
         if tool.get("type") == "function":
             what = "Input tag 'function' found using 'type' does not match any of the expected tags: 'custom'"

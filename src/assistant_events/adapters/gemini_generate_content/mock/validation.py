@@ -22,6 +22,7 @@ from assistant_events.adapters.json_fields import Fields, is_array, is_object, l
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+from assistant_events.values import write_json
 
 _FIELDS: Final = frozenset(
     {
@@ -29,6 +30,13 @@ _FIELDS: Final = frozenset(
         *("cachedContent", "labels", "serviceTier", "store", "modelArmorConfig", "continuationToken"),
     }
 )
+_MESSAGES: Final = {
+    "systemInstruction": "Content",
+    "generationConfig": "GenerationConfig",
+    "toolConfig": "ToolConfig",
+}
+"""Fields whose values are messages, with their types."""
+
 _ROLES: Final = (None, "user", "model", "function")
 _DATA: Final = ("text", *OWN_FIELDS)
 
@@ -106,6 +114,7 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     Raises:
         ApiError: With status 400, for the first fault.
     """
+    _check_types(body)
     _check_tools(body)
     contents = _contents(body)
     turns = list(_turns(contents))
@@ -146,6 +155,17 @@ def _check_tools(body: Body) -> None:
         names.add(name)
 
 
+def _invalid(where: str, kind: str, value: object) -> ApiError:
+    return ApiError(400, f"Invalid value at '{where}' ({kind}), {write_json(value).decode()}")
+
+
+def _check_types(body: Body) -> None:
+    for name, kind in _MESSAGES.items():
+        if body.get(name) is not None and not is_object(body[name]):
+            where = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+            raise _invalid(where, f"type.googleapis.com/google.ai.generativelanguage.v1beta.{kind}", body[name])
+
+
 def _contents(body: Body) -> list[Fields]:
     given = body.get("contents")
     if given is not None and not is_object(given) and not (is_array(given) and all(map(is_object, given))):
@@ -169,19 +189,25 @@ def _check_content(where: str, content: Fields) -> None:
         raise ApiError(400, "Request contains an invalid argument.")
     _check_images_seen(parts)
     for place, part in enumerate(parts):
-        found = [name for name in _DATA if part.get(name) is not None]
-        if not found:
-            what = "required oneof field 'data' must have one initialized field"
-            raise _rejected(f"{where}.parts[{place}].data", what)
-        if len(found) > 1:
-            what = f"oneof field 'data' is already set. Cannot set '{found[1]}'"
-            raise ApiError(400, f"Invalid value at '{where}.parts[{place}]' (oneof), {what}")
-        for name, field in (("functionCall", "function_call"), ("functionResponse", "function_response")):
-            if name in part and not string(mapping(part, name), "name"):
-                raise _rejected(f"{where}.parts[{place}].{field}.name", "Name cannot be empty.")
-        if not is_object(mapping(part, "functionResponse").get("response", part)):
-            where = f"{where}.parts[{place}].function_response.response"
-            raise ApiError(400, f"Invalid value at '{where}' (type.googleapis.com/google.protobuf.Struct)")
+        _check_part(f"{where}.parts[{place}]", part)
+
+
+def _check_part(where: str, part: Fields) -> None:
+    found = [name for name in _DATA if part.get(name) is not None]
+    if not found:
+        what = "required oneof field 'data' must have one initialized field"
+        raise _rejected(f"{where}.data", what)
+    if len(found) > 1:
+        what = f"oneof field 'data' is already set. Cannot set '{found[1]}'"
+        raise ApiError(400, f"Invalid value at '{where}' (oneof), {what}")
+    if "text" in found and not isinstance(part["text"], str):
+        raise _invalid(f"{where}.text", "TYPE_STRING", part["text"])
+    for name, field in (("functionCall", "function_call"), ("functionResponse", "function_response")):
+        if name in part and not string(mapping(part, name), "name"):
+            raise _rejected(f"{where}.{field}.name", "Name cannot be empty.")
+    if not is_object(mapping(part, "functionResponse").get("response", part)):
+        where = f"{where}.function_response.response"
+        raise ApiError(400, f"Invalid value at '{where}' (type.googleapis.com/google.protobuf.Struct)")
 
 
 def _check_images_seen(parts: list[Fields]) -> None:

@@ -81,8 +81,10 @@ def _check_fields(body: Body) -> None:
 def _check_tools(body: Body) -> None:
     if body.get("tools") is not None and not is_array(body["tools"]):
         raise wrong_type("tools", "an array of objects", body["tools"])
-    tools = mappings(body, "tools")
+    tools: Any = body.get("tools") or ()
     for place, tool in enumerate(tools):
+        if not is_object(tool):
+            raise wrong_type(f"tools[{place}]", "an object", tool)
         if not tool.get("type"):
             raise missing(f"tools[{place}].type")
         if tool["type"] in ("function", "custom") and not function_name(tool):

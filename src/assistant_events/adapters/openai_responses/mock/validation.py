@@ -176,6 +176,7 @@ def check_create(body: Body, known: Known) -> None:
         ApiError: With status 400 or 404, for the first fault.
     """
     _check_fields(body)
+    _check_tools(body)
     _check_tool_choice(body)
     items = [known.items.resolved(item) for item in _checked_items(body)]
     check_items("input", items, {} if GROK.search(string(body, "model") or "") else _ID_PREFIXES)
@@ -209,7 +210,15 @@ def _check_fields(body: Body) -> None:
         raise _rejected("Background mode requires 'store' to be true.")
     if body.get("previous_response_id") and body.get("conversation"):
         raise _rejected("Mutually exclusive parameters: 'previous_response_id' and 'conversation'.")
-    for place, tool in enumerate(mappings(body, "tools")):
+
+
+def _check_tools(body: Body) -> None:
+    given = body.get("tools")
+    if given is not None and not is_array(given):
+        raise wrong_type("tools", "an array of objects", given)
+    for place, tool in enumerate(given or ()):
+        if not is_object(tool):
+            raise wrong_type(f"tools[{place}]", "an object", tool)
         if not tool.get("type"):
             raise missing(f"tools[{place}].type")
         if tool["type"] in ("function", "custom") and not tool.get("name"):
