@@ -283,6 +283,17 @@ def test_the_cut_after_ten_minutes():
     assert exchange.body.endswith(b'"step.start","event_id":"v1_Ml9zdGVwLnN0YXJ0"}\n\n' + TAIL)
 
 
+@pytest.mark.parametrize(("fault", "count"), [("cut@0.5s", 2), ("cut@1s", 3), ("cut@1", 1)])
+def test_a_cut_after_a_time(fault, count):
+    """
+    A time does not count events: those before it are sent, however many they are.
+    """
+    answer = Answer(steps=(text_step("Hello"),), timing=Timing(between_s=0.4))
+    provider = provider_of(answer, faults=[fault], clock=JumpClock())
+
+    assert NAMES[:count] == asked(provider, "POST", V1, STREAM).names
+
+
 def test_a_short_answer_is_not_cut():
     """
     What is over before the time of a cut is whole.
@@ -390,6 +401,28 @@ def test_silence(fault, count):
         return silent
 
     assert (NAMES[:count], False, False) == run(main)
+
+
+def test_silence_of_a_run_that_is_cancelled():
+    """
+    A stream that hangs in the middle of a run does not show that it was cancelled.
+    """
+
+    async def main():
+        clock = HandClock()
+        answer = Answer(steps=(text_step("Hello"),), timing=Timing(between_s=1.0))
+        provider = provider_of(answer, faults=["stall@2"], clock=clock)
+        exchange = Exchange(provider, "POST", V1, BACKGROUND)
+        for _ in range(3):
+            await clock.advance(1.0)
+        cancelled = await ask(provider, "POST", f"{ONE}/cancel")
+        await settle()
+        found = cancelled.document["status"], exchange.names, exchange.ended
+        exchange.leave()
+        await exchange.over()
+        return found
+
+    assert ("cancelled", NAMES[:2], False) == run(main)
 
 
 STATUS = (

@@ -361,6 +361,17 @@ def test_what_a_file_may_say_besides():
     assert Fixtures() == load_fixtures({**document(), "description": "nothing", "$schema": "fixtures.schema.json"})
 
 
+def test_several_sources(tmp_path):
+    """
+    Fixtures of documents and files come in the order in which these are named.
+    """
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps(document(entry(text="b"))))
+    found = load_fixtures(document(entry(text="a")), path, document(entry(text="c")))
+
+    assert ["a", "b", "c"] == [fixture.answers[0].steps[0]["content"][0]["text"] for fixture in found]
+
+
 WRONG_ENTRIES = {
     "no match": ({"answer": {"text": "Hi"}}, ["match: is missing"]),
     "match is no object": (
