@@ -542,15 +542,16 @@ def test_hops_of_the_background_are_joined():
     assert [text_step("P1 "), text_step("P2 "), text_step("P3")] == got["steps"][1:]
 
 
-@pytest.mark.parametrize(("more", "total"), [({"usage": {"total_tokens": 4}}, 13), ({}, 3)], ids=["given", "made up"])
-def test_the_usage_of_hops(more, total):
+@pytest.mark.parametrize(("counts", "total"), [((9, 4), 13), ((9, None), 3), ((None, 4), 3)])
+def test_the_usage_of_hops(counts, total):
     """
     It is the sum of what both fixtures have; where one has none, it is computed from the texts of all.
     """
 
     async def main():
-        first = Answer(steps=(text_step("P1 "),), usage={"total_tokens": 9}, continuation_token="t1")
-        second = Answer(steps=(text_step("P2"),), **more)
+        usage = [None if count is None else {"total_tokens": count} for count in counts]
+        first = Answer(steps=(text_step("P1 "),), usage=usage[0], continuation_token="t1")
+        second = Answer(steps=(text_step("P2"),), usage=usage[1])
         provider = provider_of_fixtures(
             Fixture(match=Match(user_text="hi"), answers=(first,)),
             Fixture(match=Match(continuation_token="t1"), answers=(second,)),

@@ -161,7 +161,7 @@ def _check_item(where: str, kind: str, item: Fields) -> None:
         raise wrong_type(where, "a string", value)
     if kind in _OBJECTS and not is_object(value):
         raise wrong_type(where, "an object", value)
-    if kind == "image_url" and not string(value, "url"):
+    if kind == "image_url" and not string(mapping(item, kind), "url"):
         raise missing(f"{where}.url")
 
 
