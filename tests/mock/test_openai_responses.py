@@ -1123,6 +1123,7 @@ def test_a_recording_gives_the_same(tmp_path, stream):
     assert recorded[1].document["error"] == replayed[1].document["error"]
     assert "7" == replayed[1].headers["retry-after"]
     assert "secret" not in path.read_text("utf-8")
+    assert "Hi é" in path.read_text("utf-8")
     assert json.loads(path.read_bytes())["version"] == 1
 
 

@@ -221,9 +221,7 @@ class Run(runs.Run[Prepared]):
         return error._replace(data=error.data + failed.data)
 
     def end(self) -> WireFrame:
-        """Return the frame of the end, or of the cancellation."""
-        if self.cancelled_at is None:
-            return super().end()
+        """Return the frame of the cancellation."""
         number = self.event_count(self.times())
         return wire_frame(
             {"type": "response.cancelled", "sequence_number": number, "response": self.document("cancelled")}
