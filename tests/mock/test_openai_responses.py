@@ -999,6 +999,17 @@ def test_a_conversation_that_is_stored():
     assert "Sunny." == second.document["output"][0]["content"][0]["text"]
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_the_usage_of_a_fixture(stream):
+    """
+    The counts that a fixture has are given as they are.
+    """
+    usage = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
+    found = posted(anything({"text": "Hi", "usage": usage}), body(stream=stream))
+
+    assert usage == (found.events[-1]["response"] if stream else found.document)["usage"]
+
+
 def test_the_usage_of_a_conversation():
     """
     A request that names a response is charged with all that it continues: 4 characters are one token.

@@ -216,6 +216,19 @@ def test_results_may_answer_calls_that_come_with_them():
     assert 200 == asyncio.run(main()).status
 
 
+def test_results_may_answer_calls_of_an_earlier_request():
+    """
+    A call that a request before has sent is one of the conversation.
+    """
+
+    async def main():
+        provider = provider_of()
+        await ask(provider, "POST", V1, create([USER, call_step("mine")]))
+        return await ask(provider, "POST", V1, create([{**RESULT, "call_id": "mine"}], previous_interaction_id="v1_1"))
+
+    assert 200 == asyncio.run(main()).status
+
+
 def test_results_answer_no_calls_of_the_provider():
     """
     A call of the provider that is sent beside a result is none that the app answers.
