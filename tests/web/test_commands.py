@@ -348,8 +348,12 @@ def test_a_call_that_nobody_asked_about():
 
 @pytest.mark.parametrize(
     ("result", "expected"),
-    [({"output": "59.9 N"}, ("success", None)), ({"error": "no permission"}, ("failed", "no permission"))],
-    ids=["output", "error"],
+    [
+        ({"output": "59.9 N"}, ("success", None)),
+        ({"error": "no permission"}, ("failed", "no permission")),
+        ({"error": "", "output": None}, ("failed", "")),
+    ],
+    ids=["output", "error", "error without a text"],
 )
 def test_a_tool_of_the_browser(result, expected):
     """
