@@ -145,13 +145,6 @@ SAMPLES = {
     "result of a gateway": answer(
         *tool(0, **SERVER), *result(1, content=[{"type": "text", "text": "found"}], type="tool_result"), *text(2, "So.")
     ),
-    "result outside of blocks": answer(
-        B(0, "tool_use", id="toolu_1", name="python"),
-        J(0, '{"code":"1+1"}'),
-        X(0),
-        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "2"},
-        *text(1, "It is 2."),
-    ),
     "call without a name": answer(B(0, "tool_use", id="toolu_1"), J(0, '{"a":1}'), X(0), *text(1, "Hm.")),
     "starts behind their deltas": answer(*text(0, "a"), B(0, "tool_use", id="t", name="f", input={}), J(1, "{}"), X(1)),
     "results without stops": answer(

@@ -217,19 +217,6 @@ def test_the_result_of_a_gateway():
     assert (JsonContent([{"type": "text", "text": "found"}]),) == search.output
 
 
-def test_a_result_outside_of_blocks():
-    """
-    Unsloth runs its tools itself: the calls are those of an app, and an event between the blocks has the result.
-    """
-    found = message(SAMPLES["result outside of blocks"])
-    call, answered = found.parts
-    [sent], drops = encoded(found)
-
-    assert (CallStatus.SUCCESS, True, (TextContent("2"),)) == (call.status, call.provider_executed, call.output)
-    assert (FinishReason.STOP, "It is 2.") == (found.finish_reason, answered.text)
-    assert (["tool_use", "tool_result", "text"], []) == ([block["type"] for block in sent["content"]], drops)
-
-
 @pytest.mark.parametrize(("call_id", "answered_id"), [(None, ""), ("", None)])
 def test_a_result_of_a_call_without_an_id(call_id, answered_id):
     """

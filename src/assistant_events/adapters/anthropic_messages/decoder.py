@@ -80,8 +80,6 @@ class AnthropicMessagesDecoder(DecoderBase):
                 self._finish()
             case "error":
                 self._on_error(others(event, {"type"}))
-            case "tool_result":  # of a tool that Unsloth has run, which is in no block (its #4981)
-                self._on_start(None, event)
             case _:
                 if kind not in words.WITHOUT_NEWS:
                     self._on_other(kind, event)
@@ -249,7 +247,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         error = words.result_error(content, is_error=flag(fields, "is_error") is True)
         state = {"type": block.kind, **state, **({"sealed": sealed} if sealed else {})}
         if call_id in self._calls:
-            self.recorder.result(call_id or None, output, error, state=state, key=block, provider_executed=True)
+            self.recorder.result(call_id or None, output, error, state=state, key=block)
             return True
         # Behind other blocks it is kept raw, at its place.
         return self._is_first and self.answer_paused(call_id, output, error, state=state)
