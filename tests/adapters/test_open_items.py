@@ -47,7 +47,9 @@ class AcmeDecoder(NumberedDecoder):
         elif kind == "item":
             self.on_whole(count(event, "at"), mapping(event, "item"))
         else:
-            item = self.items.find(count(event, "at"), string(event, "id"), "speech" if kind == "line" else kind)
+            item = self.items.find(
+                count(event, "at"), string(event, "id"), "speech" if kind == "line" else kind, "delta"
+            )
             self.text_of(item, kind, count(event, "line")).add(string(event, "delta") or "")
 
     def text_of(self, item, kind, index, place=-1):
@@ -56,7 +58,7 @@ class AcmeDecoder(NumberedDecoder):
         return item.part_at("lines", index, place) or item.begin_part(kind, TEXTS[kind], index)
 
     def on_whole(self, index, fields):
-        item = self.items.find(index, string(fields, "id"), string(fields, "type") or "", fields)
+        item = self.items.find(index, string(fields, "id"), string(fields, "type") or "", "added", whole=fields)
         if item.ended:
             return
         item.learn(fields)
