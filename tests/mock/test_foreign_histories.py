@@ -50,7 +50,7 @@ OUTPUTS = [
 ]
 FAULTS = ["no", " ", ""]
 
-OF_GATEWAYS = {"result of a gateway", "result outside of blocks"}
+OF_GATEWAYS = {"result of a gateway"}
 """Samples with a block that its gateway takes back, and the service does not have."""
 
 
