@@ -285,7 +285,7 @@ class OpenItems:
         self._waiting: dict[tuple[str, str | None], deque[OpenItem]] = {}
         """The calls that wait for an item with their result, by its type and their id."""
 
-        self._asked: dict[tuple[str | None, bytes], deque[OpenItem]] = {}
+        self._asked: dict[tuple[str | None, str | bytes], deque[OpenItem]] = {}
         """The calls that wait, of functions that the request has not, by their names and inputs."""
 
         self._next_number = 0
@@ -334,8 +334,10 @@ class OpenItems:
         LiteLLM runs tools of MCP servers itself: the model calls a function, and behind it is a call of the server with
         the same name and input (BerriAI/litellm#40121).
         """
-        name = string(call.fields, "name")
-        address = name, write_json(call.fields.get(call.field) or "{}")
+        if not (call.awaits or self._asked):
+            return
+        name, given = string(call.fields, "name"), call.fields.get(call.field) or "{}"
+        address = name, given if isinstance(given, str) else write_json(given)
         if call.awaits and name not in [string(tool, "name") for tool in mappings(self._decoder.request, "tools")]:
             self._asked.setdefault(address, deque()).append(call)
         elif name and not call.awaits and (asked := self._asked.get(address)):
