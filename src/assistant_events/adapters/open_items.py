@@ -286,7 +286,7 @@ class OpenItems:
         """The calls that wait for an item with their result, by its type and their id."""
 
         self._asked: dict[tuple[str | None, str | bytes], deque[OpenItem]] = {}
-        """The calls that wait, of functions that the request has not, by their names and inputs."""
+        """The calls that wait, by their names and inputs."""
 
         self._next_number = 0
         self._shared: set[int | None] = {None}
@@ -338,12 +338,15 @@ class OpenItems:
             return
         name, given = string(call.fields, "name"), call.fields.get(call.field) or "{}"
         address = name, given if isinstance(given, str) else write_json(given)
-        if call.awaits and name not in [string(tool, "name") for tool in mappings(self._decoder.request, "tools")]:
+        if call.awaits:
             self._asked.setdefault(address, deque()).append(call)
-        elif name and not call.awaits and (asked := self._asked.get(address)):
+        elif (asked := self._asked.get(address)) and not self._is_declared(name):
             found = asked.popleft()
             found.awaits, state = "", {"type": found.kind}
             self._decoder.recorder.result(None, name=found.kind, state=state, key=found, provider_executed=True)
+
+    def _is_declared(self, name: str | None) -> bool:
+        return name is None or name in [string(tool, "name") for tool in mappings(self._decoder.request, "tools")]
 
     def with_thought(self, response: Fields, *, is_end: bool) -> Sequence[Fields]:
         """
