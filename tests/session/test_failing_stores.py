@@ -269,6 +269,16 @@ def test_a_refused_batch_whose_place_another_takes_and_prunes(listener, store):
     assert WHOLE == listener.types
 
 
+def lose_second(stream, store):
+    """
+    Enter a stream, and lose the answer of the store to its second batch.
+    """
+    with stream as events:
+        next(events)
+        store.lose = StoreError("connection lost")
+        next(events)
+
+
 def test_a_lost_answer_that_ends_one_text_and_begins_the_next(open_session, store):
     """
     The pieces of the second text are added to it, not those of the first.
@@ -277,14 +287,8 @@ def test_a_lost_answer_that_ends_one_text_and_begins_the_next(open_session, stor
     chunks = (line(lives="r1"), line(say="one", said={"k": 1}) + line(say="two"), line(say=" three"), line(stop="stop"))
     stream = session.decode(Scripted("a1"), chunks)
 
-    def lost():
-        with stream as events:
-            next(events)
-            store.lose = StoreError("connection lost")
-            next(events)
-
     with pytest.raises(StoreError):
-        lost()
+        lose_second(stream, store)
     with stream as events:
         given = [(event, [part.text for part in session.transcript["a1"].parts]) for event in events]
     texts = [text for _, text in given]
@@ -303,14 +307,8 @@ def test_a_lost_answer_with_two_inputs_that_are_open(open_session, store):
     chunks = (line(lives="r1"), b"".join([line(write=call) for call in calls]), line(stop="stop"))
     stream = session.decode(Scripted("a1"), chunks)
 
-    def lost():
-        with stream as events:
-            next(events)
-            store.lose = StoreError("connection lost")
-            next(events)
-
     with pytest.raises(StoreError):
-        lost()
+        lose_second(stream, store)
     with stream as events:
         for event in events:
             if event.type == "tool.input.delta" and event.call_id == "c2":
