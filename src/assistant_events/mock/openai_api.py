@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, mappings
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.values.json_values import json_type
 
@@ -41,6 +42,17 @@ def wrong_type(where: str, expected: str, value: object) -> ApiError:
     """Return the error of a parameter that has a value of another type."""
     text = f"Invalid type for '{where}': expected {expected}, but got {json_type(value)} instead."
     return ApiError(400, text, param=where, code="invalid_type")
+
+
+def objects_of(body: Fields, name: str) -> list[Fields]:
+    """Return the objects of an array of a request, none where it is missing. Raises `ApiError` for anything else."""
+    given = body.get(name)
+    if given is not None and not is_array(given):
+        raise wrong_type(name, "an array of objects", given)
+    for place, each in enumerate(given or ()):
+        if not is_object(each):
+            raise wrong_type(f"{name}[{place}]", "an object", each)
+    return mappings(body, name)
 
 
 def check_length(where: str, text: str | None) -> None:

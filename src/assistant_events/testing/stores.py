@@ -287,6 +287,7 @@ def _a_fork_is_independent(store: Store) -> None:
     store.append("whole", texts(1), expected_seq=len(records))
     same(records, list(store.read("s")), "records of a session after appending to a fork of all of it")
     same(0, store.fork("s", "none", at=0), "result of a fork before the first record")
+    same(0, store.seq("none"), "seq of a fork before the first record")
     same(False, "none" in [info.session_id for info in store.sessions()], "is there a fork before the first record")
     refuse(ConflictError, lambda: store.fork("s", "fork 3"), "a fork to a session with records")
     refuse(ConflictError, lambda: store.fork("s", "s"), "a fork to itself")

@@ -14,7 +14,7 @@ from assistant_events.adapters.json_fields import Fields, flag, is_array, is_obj
 from assistant_events.adapters.model_names import MISTRAL
 from assistant_events.adapters.openai_chat.mock.request_facts import function_name
 from assistant_events.errors import JsonError
-from assistant_events.mock.openai_api import check_length, check_name, missing, wrong_type
+from assistant_events.mock.openai_api import check_length, check_name, missing, objects_of, wrong_type
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values import read_json
@@ -79,12 +79,8 @@ def _check_fields(body: Body) -> None:
 
 
 def _check_tools(body: Body) -> None:
-    if body.get("tools") is not None and not is_array(body["tools"]):
-        raise wrong_type("tools", "an array of objects", body["tools"])
-    tools: Any = body.get("tools") or ()
+    tools = objects_of(body, "tools")
     for place, tool in enumerate(tools):
-        if not is_object(tool):
-            raise wrong_type(f"tools[{place}]", "an object", tool)
         if not tool.get("type"):
             raise missing(f"tools[{place}].type")
         if tool["type"] in ("function", "custom") and not function_name(tool):
@@ -100,17 +96,12 @@ def _check_tools(body: Body) -> None:
 
 
 def _messages(body: Body) -> list[Fields]:
-    given: Any = body.get("messages")
-    if given is None:
+    if body.get("messages") is None:
         raise missing("messages")
-    if not is_array(given):
-        raise wrong_type("messages", "an array of objects", given)
-    if not given:
+    messages = objects_of(body, "messages")
+    if not messages:
         raise _empty("messages")
-    for place, message in enumerate(given):
-        if not is_object(message):
-            raise wrong_type(f"messages[{place}]", "an object", message)
-    return mappings(body, "messages")
+    return messages
 
 
 def _with_types(message: Fields) -> Fields:

@@ -18,7 +18,7 @@ from assistant_events.adapters.json_fields import Fields, flag, is_array, is_obj
 from assistant_events.adapters.openai_responses.mock.request_facts import input_items
 from assistant_events.adapters.openai_responses.mock.runs import PREFIXES, SEALED, call_ids
 from assistant_events.adapters.openai_responses.vocabulary import REFUSED, TOOLS
-from assistant_events.mock.openai_api import check_length, check_name, missing, wrong_type
+from assistant_events.mock.openai_api import check_length, check_name, missing, objects_of, wrong_type
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
@@ -213,12 +213,7 @@ def _check_fields(body: Body) -> None:
 
 
 def _check_tools(body: Body) -> None:
-    given = body.get("tools")
-    if given is not None and not is_array(given):
-        raise wrong_type("tools", "an array of objects", given)
-    for place, tool in enumerate(given or ()):
-        if not is_object(tool):
-            raise wrong_type(f"tools[{place}]", "an object", tool)
+    for place, tool in enumerate(objects_of(body, "tools")):
         if not tool.get("type"):
             raise missing(f"tools[{place}].type")
         if tool["type"] in ("function", "custom") and not tool.get("name"):
