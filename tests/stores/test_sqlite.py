@@ -220,6 +220,15 @@ class TestLasting:
 
         assert [(at, None), (at, 1), (at, 2)] == [(record.at, record.meta.get("n")) for record in store.read("s")]
 
+    def test_the_time_before_1970(self, store):
+        """
+        A batch has its time, also that of the last microsecond before the first one that is counted.
+        """
+        at = datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
+        store.append("s", texts(2), at=at)
+
+        assert [at, at] == [record.at for record in store.read("s")]
+
     def test_a_clock_that_tells_local_time_is_refused(self):
         """
         A time that is not in UTC is an error, and the batch is not written.

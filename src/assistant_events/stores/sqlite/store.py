@@ -402,7 +402,7 @@ class SqliteStore:
             return lock.run(whole)
 
     def _records(self, session_id: str, number: int, after: int, limit: int | None) -> Iterator[Record]:
-        seen: tuple[int, bytes | None] = (-1, None)
+        seen: tuple[int, bytes | None] | None = None
         time, meta = contract.utc_now(), NO_FIELDS
         left = columns.MAX_SEQ if limit is None else min(limit, columns.MAX_SEQ)
         while left and after < columns.MAX_SEQ:
