@@ -304,6 +304,23 @@ class ForksNothing(MemoryStore):
         return place
 
 
+class ForksWithTheOldTime(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        if place:
+            log = self._log(new_session_id)
+            log.updated = log.records[-1].at if log.records else log.created
+        return place
+
+
+class UpdatesBeforeItCreates(MemoryStore):
+    def append(self, session_id, events, **options):
+        records = super().append(session_id, events, **options)
+        if records:
+            self._log(session_id).updated = records[-1].at
+        return records
+
+
 class ForksWithoutUnfinished(MemoryStore):
     def fork(self, session_id, new_session_id, *, at=None):
         place = super().fork(session_id, new_session_id, at=at)
@@ -475,7 +492,8 @@ class CountsWholeSeconds(MemoryStore):
     def append(self, session_id, events, **options):
         records = super().append(session_id, events, **options)
         if records:
-            self._log(session_id).updated = records[-1].at.replace(microsecond=0)
+            log = self._log(session_id)
+            log.updated = log.updated.replace(microsecond=0)
         return records
 
 
@@ -857,6 +875,8 @@ class ClosesOnce(MemoryStore):
         ("11,", LeavesTheSnapshot),
         ("11,", LeavesUnfinishedWork),
         ("11,", ListsSessionsInAnyOrder),
+        ("11,", ForksWithTheOldTime),
+        ("11,", UpdatesBeforeItCreates),
         ("12,", DropsMediaOfOthers),
         ("13,", KnowsOneItem),
         ("6,", IgnoresWhatIsHandedIn),

@@ -84,10 +84,10 @@ class SessionInfo:
     """`seq` of the last pruned record; 0 when none was pruned."""
 
     created: datetime
-    """When the first batch was appended."""
+    """When the first batch was appended, or the session was made by `Store.fork`."""
 
     updated: datetime
-    """When the last batch was appended."""
+    """When the last batch was appended, but not before `created`."""
 
     owner: str | None = None
     """The owner that the first batch named; `None` without one."""

@@ -86,10 +86,10 @@ class MemoryStore:
                 log.unfinished = None  # before the records: true also when Ctrl-C ends the batch here
                 log.checkpoints = log.checkpoints_after(kept)
                 log.records += records
-                log.updated = time
                 if seq == 0:
                     log.created, log.owner = time, owner
-                    self._open()[session_id] = log
+                log.updated = max(time, log.created)
+                self._open()[session_id] = log
             if left is not None:
                 log.unfinished = left
             return records

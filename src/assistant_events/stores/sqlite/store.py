@@ -170,7 +170,7 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> tuple[SessionInfo, ...]:
             rows = db.execute(
                 "SELECT id, last, pruned, created, owner, "  # noqa: S608 - of constants
-                "coalesce((SELECT at FROM records WHERE key = last), pruned_at) AS updated "
+                "max(created, coalesce((SELECT at FROM records WHERE key = last), pruned_at)) AS updated "
                 f"FROM logs WHERE {' AND '.join(conditions)} "
                 "ORDER BY updated DESC, CAST(id AS BLOB) LIMIT ?",  # as BLOB: text would be before bytes
                 (*values, -1 if limit is None else min(limit, columns.MAX_SEQ)),
