@@ -349,8 +349,8 @@ def _sessions_are_listed(store: Store) -> None:
     same(("fork", fork.created), (fork.session_id, fork.updated), "id and updated of a fork, the session updated last")
     store.append("c", texts(1), at=times[0])
     store.append("a", texts(1), at=times[0])
-    found = [(info.session_id, info.updated) for info in store.sessions()[1:]]
-    same([("c", times[2]), ("b", times[1]), ("a", times[0])], found, "sessions after batches of the first time")
+    rest = [(info.session_id, info.updated) for info in store.sessions()[1:]]
+    same([("c", times[2]), ("b", times[1]), ("a", times[0])], rest, "sessions after batches of the first time")
 
 
 # 12: media
