@@ -136,6 +136,17 @@ def ctrl_c(place):
         gc.enable()
 
 
+def replace_file(path):
+    """Put a copy of the file in its place, as a backup that is restored."""
+    data = path.read_bytes()
+    path.with_name("new").write_bytes(data)
+    path.with_name("new").replace(path)
+
+
+def move_file(path):
+    path.rename(path.with_name("moved.db"))
+
+
 RUNNING = Unfinished(message_id="m1", awaits="provider", run=run())
 
 
@@ -819,6 +830,26 @@ class TestTrouble:
                     store.append("s", texts(1))
                 assert 1 == store.seq("s")
             assert 2 == store.append("s", texts(1))[0].seq
+
+    @pytest.mark.parametrize(
+        "change_file", [Path.unlink, replace_file, move_file], ids=["deleted", "replaced", "moved"]
+    )
+    def test_a_file_that_is_not_at_its_place_is_not_written(self, tmp_path, monkeypatch, change_file):
+        """
+        What was written to such a file would be lost; the working folder may change.
+        """
+        monkeypatch.chdir(tmp_path)
+        Path("folder").mkdir()
+        with SqliteStore("s.db") as store:
+            store.append("s", texts(1))
+            os.chdir("folder")
+            assert 2 == store.append("s", texts(1))[0].seq
+            change_file(tmp_path / "s.db")
+
+            for verb in ("append", "beat", "fork", "delete"):
+                with pytest.raises(StoreError, match=r"^s\.db: the file was moved, deleted or replaced"):
+                    VERBS[verb](store)
+            assert 2 == store.seq("s")
 
     def test_a_fork_of_the_process_is_refused(self, tmp_path, monkeypatch):
         """

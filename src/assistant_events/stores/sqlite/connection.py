@@ -46,8 +46,12 @@ def name_of_file(path: str | os.PathLike[str]) -> str:
 
 def open_file(
     path: str, *, synchronous: Synchronous, timeout_s: float
-) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-    """Return a connection for writing and one for reading; in memory both are the same."""
+) -> tuple[sqlite3.Connection, sqlite3.Connection, Callable[[], None]]:
+    """
+    Return a connection for writing and one for reading; in memory both are the same.
+
+    The function raises `StoreError` once another file, or none, is at *path*: SQLite would write to the old one.
+    """
     if synchronous not in get_args(Synchronous):
         raise ValueError(f"synchronous: expected 'full' or 'normal', got {synchronous!r}")
     if path != MEMORY:
@@ -59,13 +63,13 @@ def open_file(
             if (_pragma(writer, "application_id"), _pragma(writer, "user_version")) != (APPLICATION_ID, VERSION):
                 transact(writer, "BEGIN IMMEDIATE", lambda db: _make_tables(db, path))
             if path == MEMORY:
-                return writer, writer
+                return writer, writer, _place_check(path)
             _use_wal(writer, timeout_s)
             reader = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
         except BaseException:
             writer.close()
             raise
-    return writer, reader
+    return writer, reader, _place_check(path)
 
 
 def transact(db: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -114,6 +118,24 @@ def _connect(path: str, *, synchronous: Synchronous, timeout_s: float) -> sqlite
         connection.close()
         raise
     return connection
+
+
+def _place_check(path: str) -> Callable[[], None]:
+    place = Path(path).absolute()  # the working folder may change
+    inode = _inode(place)
+
+    def check() -> None:
+        if _inode(place) != inode:
+            raise StoreError(f"{path}: the file was moved, deleted or replaced; open another store")
+
+    return check
+
+
+def _inode(place: Path) -> int | None:
+    try:
+        return place.stat().st_ino
+    except OSError:
+        return None
 
 
 def _check_path(path: str) -> None:

@@ -73,7 +73,8 @@ class SqliteStore:
         self._pid = os.getpid()
         self._closed = False
         self._unreadable = set[str]()
-        self._writer, self._reader = open_file(self._path, synchronous=synchronous, timeout_s=timeout_s)
+        opened = open_file(self._path, synchronous=synchronous, timeout_s=timeout_s)
+        self._writer, self._reader, self._check_place = opened
         self._write_lock = CallLock()
         self._read_lock = self._write_lock if self._path == MEMORY else CallLock()
 
@@ -385,7 +386,11 @@ class SqliteStore:
         return columns.micros_of(checks.check_time(self._clock()))
 
     def _writing(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        return self._transaction(self._write_lock, self._writer, "BEGIN IMMEDIATE", work)
+        def checked(db: sqlite3.Connection) -> _T:
+            self._check_place()
+            return work(db)
+
+        return self._transaction(self._write_lock, self._writer, "BEGIN IMMEDIATE", checked)
 
     def _reading(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         return self._transaction(self._read_lock, self._reader, "BEGIN", work)
