@@ -244,7 +244,7 @@ class MemoryStore:
             return [
                 (name, log)
                 for name, log in logs.items()
-                if log.unfinished != () and not (name in last and self._is_alive(last[name].worker, now, dead_after_s))
+                if not (name in last and self._is_alive(last[name].worker, now, dead_after_s))
             ]
 
         def work() -> tuple[Claim, ...]:

@@ -25,7 +25,6 @@ from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_
 from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, recover_unfinished, resolve_unfinished
 from assistant_events.values import write_json
 from assistant_events.values.arguments import check_integer
-from assistant_events.values.validators import NO_FIELDS
 
 _T = TypeVar("_T")
 
@@ -132,7 +131,7 @@ class SqliteStore:
         """See `Store.read`."""
         checks.check_read(session_id, after, limit)
         number, _, pruned = self._reading(lambda db: _session(db, session_id))
-        if number and after < pruned:
+        if after < pruned:
             raise PrunedError(session_id, after, pruned)
         return self._records(session_id, number, after, limit)
 
@@ -407,16 +406,13 @@ class SqliteStore:
             return lock.run(whole)
 
     def _records(self, session_id: str, number: int, after: int, limit: int | None) -> Iterator[Record]:
-        seen: tuple[int, bytes | None] | None = None
-        time, meta = contract.utc_now(), NO_FIELDS
         left = columns.MAX_SEQ if limit is None else min(limit, columns.MAX_SEQ)
         while left and after < columns.MAX_SEQ:
             page = self._page(session_id, number, after, left)
             if not page:
                 return
             for row in page:
-                if (row.at, row.meta) != seen:
-                    seen, (time, meta) = (row.at, row.meta), record_rows.read_header(row, session_id)
+                time, meta = record_rows.read_header(row, session_id)
                 first, count, events = record_rows.events_after(row, after, left, session_id)
                 if first != after + 1:
                     raise record_rows.damaged(session_id, after + 1, "the record is missing")
