@@ -642,6 +642,30 @@ class TestDamage:
             assert messages == len(caplog.messages)
         assert "session 's', seq 1 is damaged" in caplog.messages[0]
 
+    def test_a_pruned_log_without_its_snapshot_is_left_out(self, store, caplog):
+        """
+        Its records alone give no transcript.
+        """
+        store.append("s", [started(), *texts(1)])
+        store.snapshot("s", fold(store.read("s")))
+        store.prune("s", 1)
+        change(store.path, "DELETE FROM snapshots")
+
+        assert {} == store.unfinished()
+        assert ["session 's': its unfinished work is unknown"] == [text.partition(",")[0] for text in caplog.messages]
+
+    def test_a_store_that_fails_leaves_nothing_out(self, store, caplog):
+        """
+        Where no session can be read, none is named: that is an error.
+        """
+        store.append("s", [started()])
+        change(store.path, "DROP TABLE records")
+
+        for verb in (store.unfinished, lambda: store.take_over("w1")):
+            with pytest.raises(StoreError, match="no such table"):
+                verb()
+        assert [] == caplog.messages
+
     def test_a_session_with_two_damages_is_named_once(self, store, caplog):
         """
         Neither the row of its unfinished work nor its log can be read: each is named once.
