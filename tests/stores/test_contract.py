@@ -23,7 +23,7 @@ from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
 from assistant_events.stores import MemoryStore, SqliteStore, Store
 from assistant_events.stores.contract import make_record, utc_now
-from assistant_events.testing.store_samples import LIVE, started
+from assistant_events.testing.store_samples import LIVE, RUNNING, started
 from assistant_events.values import JsonObject
 
 EVENT = TextEnded(message_id="m1", text="hi")
@@ -304,6 +304,27 @@ def test_a_worker_that_died_before_the_clock_was_set_back_is_dead(kind, dead_aft
         assert "w3" == store.claim("s", "w3", dead_after_s=dead_after_s).worker
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_a_worker_is_dead_after_the_time_for_which_it_lives(kind):
+    """
+    Not one microsecond earlier, and not later; where that time is 0 it is dead in the moment of its sign of life.
+    """
+    now = [datetime(2026, 1, 1, 13, tzinfo=UTC)]
+    made = {"memory": MemoryStore, "sqlite": partial(SqliteStore, ":memory:")}[kind]
+    with made(clock=lambda: now[0]) as store:
+        store.append("s", [started("m1")])
+        store.claim("s", "w1")
+        now[0] += timedelta(seconds=14.999999)
+        with pytest.raises(ClaimedError):
+            store.claim("s", "w2")
+        assert () == store.take_over("w2")
+        now[0] += timedelta(microseconds=1)
+        assert ["s"] == [claim.session_id for claim in store.take_over("w2")]
+
+        assert "w3" == store.claim("s", "w3", dead_after_s=0).worker
+        assert ["s"] == [claim.session_id for claim in store.take_over("w4", dead_after_s=0)]
+
+
 @pytest.mark.parametrize("dead_after_s", [1, 15])
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_worker_outlives_a_clock_that_is_adjusted(kind, dead_after_s):
@@ -428,6 +449,31 @@ def test_numbers_of_any_size_are_places(store, number):
         with pytest.raises(StoreError):
             attempt()
     assert [2, 2, 2] == [info.seq for info in store.sessions()]
+
+
+@pytest.mark.parametrize("number", HUGE)
+def test_numbers_of_any_size_are_limits_and_tokens(store, number):
+    """
+    A limit beyond the number of sessions returns all of them, and a token of any size is that of no claim.
+    """
+    store.append("s", [started("m1")])
+
+    assert ["s"] == [info.session_id for info in store.sessions(limit=number)]
+    (claim,) = store.take_over("w1", limit=number)
+    store.release(attrs.evolve(claim, token=number))
+    with pytest.raises(FencedError):
+        store.append("s", [EVENT], token=number)
+    assert [2] == [record.seq for record in store.append("s", [EVENT], token=claim.token)]
+
+
+def test_an_empty_batch_leaves_the_unfinished_work_known(store):
+    """
+    It writes nothing, so what a writer handed in before is still that of the log.
+    """
+    store.append("s", [EVENT], expected_seq=0, unfinished=RUNNING)
+    store.append("s", [], expected_seq=1)
+
+    assert {"s": RUNNING} == store.unfinished()
 
 
 def test_pruning_nothing_of_an_unknown_session(store):

@@ -46,7 +46,8 @@ def insert(db: sqlite3.Connection, session_id: str, worker: str) -> int:
 
 def release(db: sqlite3.Connection, session_id: str, token: int) -> None:
     """End the claim with *token*, if it is the current one."""
-    db.execute("UPDATE claims SET held = 0 WHERE session = ? AND token = ?", (key_of(session_id), token))
+    if current_token(db, session_id) == token:
+        db.execute("UPDATE claims SET held = 0 WHERE session = ?", (key_of(session_id),))
 
 
 def delete(db: sqlite3.Connection, session_id: str) -> None:

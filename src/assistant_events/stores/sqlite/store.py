@@ -320,7 +320,9 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> tuple[Claim, ...]:
             found = beaten(db, known=True)
-            return tuple([_claimed(db, session_id, worker) for session_id in islice(found, limit)])
+            return tuple(
+                [_claimed(db, session_id, worker) for session_id in islice(found, min(limit, columns.MAX_SEQ))]
+            )
 
         with translated(self._path):  # after the transaction: the sign of life stays when an id is damaged
             unknown = list(self._writing(partial(beaten, known=False)))
