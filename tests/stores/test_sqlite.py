@@ -642,14 +642,15 @@ class TestDamage:
             assert messages == len(caplog.messages)
         assert "session 's', seq 1 is damaged" in caplog.messages[0]
 
-    def test_a_pruned_log_without_its_snapshot_is_left_out(self, store, caplog):
+    @pytest.mark.parametrize("damage", ["DELETE FROM snapshots", "UPDATE sessions SET pruned = 2"])
+    def test_a_log_that_is_pruned_beyond_its_snapshot_is_left_out(self, store, caplog, damage):
         """
-        Its records alone give no transcript.
+        Its records and the snapshot give no transcript.
         """
         store.append("s", [started(), *texts(1)])
-        store.snapshot("s", fold(store.read("s")))
+        store.snapshot("s", fold(store.read("s", limit=1)))
         store.prune("s", 1)
-        change(store.path, "DELETE FROM snapshots")
+        change(store.path, damage)
 
         assert {} == store.unfinished()
         assert ["session 's': its unfinished work is unknown"] == [text.partition(",")[0] for text in caplog.messages]
