@@ -9,7 +9,7 @@ import pytest
 from assistant_events.adapters.anthropic_messages.client import AnthropicMessages
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, SyncSession, Turns, ready_calls, run_tools
-from assistant_events.stores import AsyncStore, MemoryStore
+from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
 from assistant_events.testing import Clock
 from assistant_events.web import ChatRoutes
 from tests.session.scripted import Provider
@@ -56,6 +56,7 @@ MISTAKES = [
     (lambda: run("look"), "run: expected a function, or functions by the names of their tools, got str"),
     (lambda: run(of_browser="draw"), f"of_browser: {NAMES}"),
     (lambda: run(timeout_s="1"), f"timeout_s: {SECONDS}"),
+    (lambda: SqliteStore("s.db", timeout_s="1"), f"timeout_s: {SECONDS}"),
     (lambda: run(timeout_s=True), "timeout_s: expected a number of seconds, got bool"),
     (lambda: run(needs_approval=True), "needs_approval: expected a function, got bool"),
     (lambda: run(needs_approval=move), "needs_approval: expected a plain function, got an async one"),

@@ -876,6 +876,25 @@ class TestTrouble:
                     VERBS[verb](store)
             assert 2 == store.seq("s")
 
+    @pytest.mark.parametrize("timeout_s", [2_147_483, 2_147_484, 10**400, float("inf")])
+    def test_a_writer_may_wait_for_any_time(self, tmp_path, timeout_s):
+        """
+        SQLite counts milliseconds in 32 bits; beyond them it would not wait at all.
+        """
+        with SqliteStore(tmp_path / "s.db", timeout_s=timeout_s) as store:
+            assert [(2_147_483_000,)] == store._writer.execute("PRAGMA busy_timeout").fetchall()
+            assert [(2_147_483_000,)] == store._reader.execute("PRAGMA busy_timeout").fetchall()
+
+    @pytest.mark.parametrize("timeout_s", [-1, float("nan")])
+    def test_a_wait_without_a_time_is_refused(self, tmp_path, timeout_s):
+        """
+        With it SQLite would not wait at all; no file is made.
+        """
+        with pytest.raises(ValueError, match="timeout_s: expected 0 or more seconds, got"):
+            SqliteStore(tmp_path / "s.db", timeout_s=timeout_s)
+
+        assert [] == list(tmp_path.iterdir())
+
     def test_a_fork_of_the_process_is_refused(self, tmp_path, monkeypatch):
         """
         A store that a forked process inherited is refused, and closing it there does not affect the parent.

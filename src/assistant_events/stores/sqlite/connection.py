@@ -20,6 +20,7 @@ from typing import Final, Literal, TypeAlias, TypeVar, cast, get_args
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores.sqlite.columns import RowError
 from assistant_events.stores.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
+from assistant_events.values.arguments import check_seconds
 
 _T = TypeVar("_T")
 
@@ -29,6 +30,9 @@ MEMORY: Final = ":memory:"
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
+
+_MAX_WAIT_S: Final = 2_147_483
+"""SQLite counts milliseconds in 32 bits; with more it would not wait at all."""
 
 
 def name_of_file(path: str | os.PathLike[str]) -> str:
@@ -54,6 +58,8 @@ def open_file(
     """
     if synchronous not in get_args(Synchronous):
         raise ValueError(f"synchronous: expected 'full' or 'normal', got {synchronous!r}")
+    check_seconds("timeout_s", timeout_s)
+    timeout_s = min(timeout_s, _MAX_WAIT_S)
     if path != MEMORY:
         _check_path(path)
         _check_header(path)
