@@ -876,7 +876,7 @@ class TestTrouble:
                     VERBS[verb](store)
             assert 2 == store.seq("s")
 
-    @pytest.mark.parametrize("timeout_s", [2_147_483, 2_147_484, 10**400, float("inf")])
+    @pytest.mark.parametrize("timeout_s", [2_147_483, 2_147_484, 2**64, float("inf")])
     def test_a_writer_may_wait_for_any_time(self, tmp_path, timeout_s):
         """
         SQLite counts milliseconds in 32 bits; beyond them it would not wait at all.
