@@ -514,6 +514,7 @@ INTERRUPTING = (
     "the store was called during another call of the same thread, by a finalizer or a signal handler; "
     "nothing was done, call it again later"
 )
+READ = {"memory": INTERRUPTING, "sqlite in memory": INTERRUPTING, "sqlite in a file": None}
 INSIDE = {
     "append": lambda store: store.append("s", [EVENT]),
     "append elsewhere": lambda store: store.append("t", [EVENT]),
@@ -547,3 +548,23 @@ def test_a_call_inside_a_call_is_refused(kind, inside, tmp_path):
         assert written == tuple(store.read("s"))
         assert (2, 2, 0) == (store.seq("s"), store.seq("old"), store.seq("t"))
         inside(store)
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_a_read_inside_a_batch(kind, tmp_path):
+    """
+    A file is read through a connection of its own, so that a batch in the middle is not seen; elsewhere it is refused.
+    """
+    seen = []
+    clock, raised = calling(lambda: seen.append(store.seq("s")))
+    makers = {
+        "memory": lambda: MemoryStore(clock=clock),
+        "sqlite in memory": lambda: SqliteStore(":memory:", clock=clock),
+        "sqlite in a file": lambda: SqliteStore(tmp_path / "s.db", clock=clock),
+    }
+    with makers[kind]() as store:
+        store.append("s", [EVENT], at=datetime(2026, 1, 1, tzinfo=UTC))
+        store.append("s", [EVENT])
+
+        assert ([READ[kind]], [] if READ[kind] else [1]) == (raised, seen)
+        assert 2 == store.seq("s")

@@ -20,7 +20,15 @@ import pytest
 import assistant_events.stores
 from assistant_events.converters import dumps
 from assistant_events.errors import ClaimedError, ConflictError, PrunedError, StoreError
-from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextDelta, TextEnded, ToolInputDelta
+from assistant_events.events import (
+    MediaEnded,
+    MediaStarted,
+    PromptSubmitted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    ToolInputDelta,
+)
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
@@ -496,10 +504,12 @@ class TestMedia:
         A few bytes take less room where they are than in a row of their own.
         """
         event = MediaEnded(message_id="m", media_type="a/b", data=b"x" * size)
-        store.append("s", [event])
+        transcript = fold(store.append("s", [started("m"), MediaStarted(message_id="m", media_type="a/b"), event]))
+        store.snapshot("s", transcript)
 
-        assert [event] == [record.event for record in store.read("s")]
-        assert apart == self.count(store)[0]
+        assert [event] == [record.event for record in store.read("s", 2)]
+        assert transcript == store.load_snapshot("s")
+        assert (apart, 2 * apart) == self.count(store)
 
     def test_a_digest_is_not_taken_for_bytes(self, store):
         """
