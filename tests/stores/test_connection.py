@@ -294,23 +294,40 @@ def test_a_file_whose_journal_cannot_be_changed_is_refused(tmp_path):
             SqliteStore(path, timeout_s=0.05)
 
 
+class Refusing:
+    """A connection that refuses to change the journal twice."""
+
+    tries = 0
+
+    def __init__(self, name):
+        self.error = sqlite3.OperationalError(name)
+        self.error.sqlite_errorname = name
+
+    def execute(self, statement):
+        self.tries += 1
+        if self.tries < 3:
+            raise self.error
+
+
 def test_a_change_of_journal_is_tried_again():
     """
     SQLite refuses at once when two connections change the journal of a new file; the next attempt succeeds.
     """
-
-    class Busy:
-        tries = 0
-
-        def execute(self, statement):
-            self.tries += 1
-            if self.tries < 3:
-                raise sqlite3.OperationalError("database is locked")
-
-    connection = Busy()
+    connection = Refusing("SQLITE_BUSY_RECOVERY")
     _use_wal(connection, 30.0)
 
     assert 3 == connection.tries
+
+
+def test_a_full_disk_is_not_waited_for():
+    """
+    Waiting gives no room on a full disk.
+    """
+    connection = Refusing("SQLITE_FULL")
+    with pytest.raises(sqlite3.OperationalError):
+        _use_wal(connection, 30.0)
+
+    assert 1 == connection.tries
 
 
 def test_tables_that_cannot_be_made_are_an_error(tmp_path, monkeypatch):

@@ -98,12 +98,16 @@ def translated(path: str) -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "")
+        name = _name_of(error)
         remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
         raise StoreError(f"{path}: {error}{remedy}") from error
     except (JsonError, StructureError, RowError, UnicodeDecodeError) as error:
         # UnicodeDecodeError: SQLite quotes a damaged schema, and its message is not UTF-8 then.
         raise StoreError(f"{path}: the file is damaged: {error}") from error
+
+
+def _name_of(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", "")  # those of the Python module have none
 
 
 _REMEDIES: Final = {
@@ -238,8 +242,8 @@ def _use_wal(connection: sqlite3.Connection, timeout_s: float) -> None:
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() >= deadline:
+        except sqlite3.OperationalError as error:
+            if time.monotonic() >= deadline or not _name_of(error).startswith("SQLITE_BUSY"):
                 raise
             time.sleep(0.005)
         else:
