@@ -33,8 +33,8 @@ from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
 from assistant_events.stores.media import EXTRACT_FROM_BYTES
-from assistant_events.stores.sqlite.columns import load_media
-from assistant_events.stores.sqlite.record_rows import ROW_BYTES, ROW_EVENTS, EncodedBatch, write
+from assistant_events.stores.sqlite.columns import RowError, key_of_record, load_media
+from assistant_events.stores.sqlite.record_rows import ROW_BYTES, ROW_EVENTS, EncodedBatch, RecordRow, rows_after, write
 from assistant_events.stores.sqlite.schema import SCHEMA
 from assistant_events.testing import Clock, rewind, run
 from assistant_events.testing.store_samples import PICTURE, SIGNATURE, TURN, called, started, with_media
@@ -142,6 +142,11 @@ def ctrl_c(place):
     finally:
         sys.setprofile(None)
         gc.enable()
+
+
+def closing_iterator(items):
+    """Return an iterator with the `close` of a cursor."""
+    yield from items
 
 
 def replace_file(path):
@@ -821,6 +826,36 @@ class TestDamage:
 
         assert {"end", "the rows of the records are out of order"} < ends
 
+    @pytest.mark.parametrize("numbers", [[2, 2], [2, 1], [0]])
+    def test_rows_out_of_order_are_refused(self, numbers):
+        """
+        SQLite gives such rows where a page of the file stands in the place of another.
+        """
+
+        class Damaged:
+            def execute(self, *_):
+                rows = [RecordRow(key_of_record(1, number), 0, None, None, b"[]") for number in numbers]
+                return closing_iterator(rows)
+
+        with pytest.raises(RowError, match="the rows of the records are out of order"):
+            list(rows_after(Damaged(), 1, 0))
+
+    def test_an_error_in_the_middle_leaves_no_old_view(self, store, monkeypatch):
+        """
+        After it, while its traceback is referenced, the store sees what others append.
+        """
+        for _ in range(2):
+            store.append("s", texts(1))
+        with monkeypatch.context() as damaged:
+            damaged.setattr("assistant_events.stores.sqlite.record_rows.bytes_of", lambda _: 1 / 0)
+            with pytest.raises(ZeroDivisionError) as kept:
+                list(store.read("s"))
+        with SqliteStore(store.path) as other:
+            other.append("s", texts(1))
+
+        assert 3 == store.seq("s")
+        assert kept.tb is not None
+
     def test_a_missing_row_is_named(self, store):
         """
         `seq` has no gaps; a missing record is an error.
@@ -1068,6 +1103,14 @@ class TestSpeed:
         assert expected == store.unfinished()
         change(store.path, "UPDATE records SET body = 'c4n4ry'")
         assert expected == store.unfinished()
+
+    def test_unfinished_work_of_an_unknown_session_is_not_stored(self, store):
+        """
+        As after a fold during which the session was deleted.
+        """
+        store.append("new", [], expected_seq=0, unfinished=[RUNNING])
+
+        assert [] == rows(store.path, "SELECT * FROM unfinished")
 
     def test_sessions_are_listed_without_scanning_records(self, store):
         """

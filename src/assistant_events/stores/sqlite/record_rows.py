@@ -105,7 +105,7 @@ def rows_after(db: sqlite3.Connection, session: int, after: int, *, limit: int =
     )
     try:
         for row in map(RecordRow._make, found):
-            if not lowest <= row.key <= highest:
+            if row.key < lowest:
                 raise RowError("the rows of the records are out of order")
             bytes_of(row.body)
             lowest = row.key + 1
