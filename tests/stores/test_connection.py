@@ -252,6 +252,19 @@ def test_a_path_of_another_type_is_refused():
         SqliteStore("")
 
 
+def test_opening_a_store_waits_for_no_writer(tmp_path):
+    """
+    Nor does reading it.
+    """
+    path = tmp_path / "s.db"
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        with SqliteStore(path, timeout_s=0) as store:
+            assert 0 == store.seq("s")
+
+
 def test_many_may_open_a_new_file_at_once(tmp_path):
     """
     The first process creates the tables, the others wait.
