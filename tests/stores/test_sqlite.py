@@ -829,7 +829,7 @@ class TestDamage:
     @pytest.mark.parametrize("numbers", [[2, 2], [2, 1], [0]])
     def test_rows_out_of_order_are_refused(self, numbers):
         """
-        SQLite gives such rows where a page of the file stands in the place of another.
+        SQLite gives such rows where a page of the file is in the place of another.
         """
 
         class Damaged:
