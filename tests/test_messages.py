@@ -365,11 +365,12 @@ def test_a_summary_that_runs_is_closed():
 
 def test_context_is_cut_at_the_last_summary():
     """
-    A model sees the last completed summary and what began after it.
+    A model sees the last completed summary and what began after it; one that runs or has failed cuts nothing.
     """
-    events = [prompt(), *compaction(), *answer("Hi"), *compaction(message_id="c2")[:1], prompt(message_id="u2")]
+    failed = [*compaction(message_id="c2")[:1], CompactionFailed(message_id="c2", error=error())]
+    events = [prompt(), *compaction(), *answer("Hi"), *failed, *compaction(message_id="c3")[:1]]
 
-    assert ["c1", "a1", "c2", "u2"] == [each.id for each in fold(events).context()]
+    assert ["c1", "a1", "c2", "c3", "u2"] == [each.id for each in fold([*events, prompt(message_id="u2")]).context()]
 
 
 def test_turns_of_a_transcript_that_begins_with_a_prompt():

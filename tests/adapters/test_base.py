@@ -341,6 +341,19 @@ def test_a_prior_may_hold_prompts():
     assert [] == events(body, prior=transcript)
 
 
+def test_half_a_frame_before_a_lost_connection():
+    """
+    It is forgotten: the rest of the stream has the whole frame again.
+    """
+    made, found = fed(SAY)
+    found += made.feed(b'{"text": "h')
+    made.reconnect()
+    found += made.feed(b'{"text": "ho"}\n{"end": "stop"}\n')
+
+    assert ("hiho", "completed") == ((last := fold(found).last).text, last.status)
+    assert [] == made.notes
+
+
 def test_a_closed_decoder_does_not_reconnect():
     """
     A closed decoder does not continue a stream; a lost stream needs a new one.

@@ -140,6 +140,21 @@ def test_each_piece_of_a_summary_is_an_item_of_it(taken, live):
     assert [f"word {at}" for at in range(COUNT)] == [item["text"] for item in ended.state["summary"]]
 
 
+def test_pieces_of_a_summary_behind_its_stop():
+    """
+    They are items of the further part, where the first has those before: none is lost.
+    """
+    made = decoder()
+    pieces = [D(0, delta("thought_summary", content={"type": "text", "text": f"word {at}"})) for at in range(2 * COUNT)]
+    frames = [C(), S(0, {"type": "thought"}), *pieces[:COUNT], X(0), *pieces[COUNT:], X(0)]
+    found = made.feed(b"".join(map(frame, frames)))
+    ended = [event for event in found if event.type == "reasoning.ended"]
+
+    assert [f"word {at}" for at in range(2 * COUNT)] == [
+        item["text"] for each in ended for item in each.state["summary"]
+    ]
+
+
 @pytest.mark.parametrize("made_of", [bytearray, memoryview])
 def test_a_frame_that_is_not_bytes(made_of):
     """

@@ -16,6 +16,7 @@ CASES = {
     ),
     "below other keys": ({"a": {"b": [1, {"secret": {"x": 1}}]}}, {"a": {"b": [1, {}]}}, {"/a/b/1/secret": {"x": 1}}),
     "keys with slashes": ({"a/b~c": {"secret": 1}}, {"a/b~c": {}}, {"/a~1b~0c/secret": 1}),
+    "a key like an escape": ({"~1": {"secret": 1}}, {"~1": {}}, {"/~01/secret": 1}),
     "nothing sealed": ({"a": [None, True]}, {"a": [None, True]}, {}),
     "no object": ("secret", "secret", {}),
 }

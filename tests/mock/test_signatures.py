@@ -148,6 +148,16 @@ def test_changed(change, message):
     assert message in document["error"]["message"]
 
 
+def test_a_signature_of_a_fixture_is_not_shown():
+    """
+    The refusal of an item that was changed does not repeat what the fixture has signed it with.
+    """
+    status, document = resent(altered(0, summary=[]), thought_step("Plan it", signature="Z2l2ZW4="))
+
+    assert (400, True) == (status, "belongs to other content" in document["error"]["message"])
+    assert "Z2l2ZW4=" not in str(document)
+
+
 @pytest.mark.parametrize("options", [{"sign": False}, {"strict": False}], ids=["unsigned", "lenient"])
 @pytest.mark.parametrize("change", [change for change, _ in CHANGED.values()], ids=CHANGED)
 def test_nobody_looks(change, options):

@@ -77,6 +77,23 @@ def test_the_stop_of_a_waits_for_b(recorder):
     ] == recorder.end_text(key="B")
 
 
+def test_two_stops_that_wait_for_c(recorder):
+    """
+    What came late for A and for B follows when C has ended, in the order of their stops.
+    """
+    for key, text in [("A", "one"), ("B", "two"), ("C", "three"), ("A", " more"), ("B", " still")]:
+        recorder.text(text, key=key, state={"item": key})
+
+    assert [] == recorder.end_text(key="B") + recorder.end_text(key="A")
+    assert [
+        TextEnded(**A, text="three", state={"item": "C"}),
+        TextStarted(**A),
+        TextEnded(**A, text=" still", state={"item": "B"}),
+        TextStarted(**A),
+        TextEnded(**A, text=" more", state={"item": "A"}),
+    ] == recorder.end_text(key="C")
+
+
 def test_the_stop_of_a_after_b(recorder):
     """
     When nothing is open what came late follows at once.

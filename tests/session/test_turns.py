@@ -592,6 +592,23 @@ def test_a_run_is_resumed():
     assert ("Hello", "completed") == (transcript["a1"].text, transcript["a1"].status)
 
 
+def test_a_run_with_a_call_that_was_begun_early_is_resumed():
+    """
+    The app may run a call before the end of the answer: that goes on, and the outcome of the call stays unknown.
+    """
+    client = Provider(ASKS, HELLO)
+    start, *said = [event for event in Scripted("a1").feed(line(call=CALL)) if event.durable]
+    begun = ToolStarted(message_id="a1", call_id="c1", attempt=1)
+    store = left_by_a_dead_worker(attrs.evolve(start, run=RUN), *said, begun)
+    transcript = asyncio.run(taken_up(store, client, lost=lambda call: call.fail("its process died")))
+
+    assert (["a1"], []) == (client.resumed, client.stopped)
+    assert (["completed", "completed"], "Hello") == (
+        [each.status for each in transcript.messages[1:]],
+        transcript.last.text,
+    )
+
+
 def test_a_run_that_nothing_resumes_is_closed():
     """
     What the provider does not keep is interrupted, and it is the move of the user.

@@ -623,6 +623,7 @@ ERRORS = {
         {},
     ),
     "spliced": (stream(M(), *text(0, "a"), M("msg_2")), "protocol", None, {}),
+    "spliced behind its reason": (stream(M(), *text(0, "a"), K("end_turn"), M("msg_2")), "protocol", None, {}),
     "without an end": (SAMPLES["without an end"], "interrupted", True, {}),
 }
 

@@ -614,6 +614,18 @@ class TestReasoning:
             found.parts[0]
         )
 
+    def test_an_encrypted_content_behind_its_reasoning(self):
+        """
+        It is kept once, however many of the last events repeat it.
+        """
+        thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+        late = {**thought, "encrypted_content": "gAAA"}
+        again = {**completed(late), "type": "response.in_progress"}
+        again["response"] = {**again["response"], "status": "in_progress"}
+        found = message(stream(done(0, **thought), again, end=completed(late)))
+
+        assert [None, "gAAA"] == [part.state.get("encrypted_content") for part in found.parts]
+
     def test_a_summary_that_was_cut(self):
         """
         It is closed, and the text follows (sequential cutoff).
@@ -749,6 +761,25 @@ class TestTexts:
 
         assert ["https://a.example"] == [each.url for part in found.parts for each in part.citations]
         assert ([item], []) == (items, drops)
+
+    def test_an_annotation_more_at_the_end_of_an_item(self):
+        """
+        One that has come with its text counts once, also when that has ended before the next one began.
+        """
+        more = {**URL, "url": "https://b.example", "title": "B"}
+        frames = [
+            added(0, **MESSAGE, content=[]),
+            delta("output_text", 0, "One", content_index=0),
+            annotation(0, 0, URL),
+            whole("output_text", 0, content_index=0, text="One"),
+            delta("output_text", 0, "Two", content_index=1),
+        ]
+        content = [output_text("One", URL, more), output_text("Two")]
+        found = message(stream(*frames, done(0, **MESSAGE, status="completed", content=content)))
+
+        assert ["https://a.example", "https://b.example"] == [
+            each.url for part in found.parts for each in part.citations
+        ]
 
     def test_paths_of_files(self):
         """

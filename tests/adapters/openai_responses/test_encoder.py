@@ -305,6 +305,16 @@ class TestReasoning:
 
         assert (thought(format=seal) in found.body["input"]) is seal.startswith("google")
 
+    def test_a_signature_whose_item_is_not_sent(self):
+        """
+        There is nothing that it signs: a call of the provider without its result is left out, and so is the signature.
+        """
+        signature = reasoning(1, format="google-gemini-v1")
+        answer = message(stream(hosted(0, **MCP)[:1], signature), request={"model": MODEL}, provider="openrouter")
+        found = DIALECT.encoder([USER, answer], {"model": MODEL}, mode="full", provider="openrouter")
+
+        assert thought(format="google-gemini-v1") not in found.body["input"]
+
     def test_several_reasonings_before_one_item(self):
         """
         All of them are sent with it.
@@ -772,6 +782,17 @@ def test_ids_of_items_that_are_too_long():
     assert ["reasoning", "assistant", "function_call"] == [each.get("type", each.get("role")) for each in items[1:4]]
     assert "gAAA-final" == items[1]["encrypted_content"]
     assert long not in str(items)
+
+
+@pytest.mark.parametrize("length", [64, 65])
+def test_the_longest_id_of_an_item(length):
+    """
+    It has 64 characters: with it the service knows its item again.
+    """
+    ident = f"msg_{'a' * (length - 4)}"
+    items, _ = encoded(USER, own(stream(text(0, "So.", id=ident))))
+
+    assert (items[1].get("id") == ident) is (length == 64)
 
 
 @pytest.mark.parametrize("provider", ["openrouter", "xai"])
