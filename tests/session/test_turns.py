@@ -594,7 +594,7 @@ def test_a_run_is_resumed():
 
 def test_a_run_with_a_call_that_was_begun_early_is_resumed():
     """
-    The app may run a call before the end of the answer: that goes on, and the outcome of the call stays unknown.
+    The app may run a call before the end of the answer, which is not stopped for that.
     """
     client = Provider(ASKS, HELLO)
     start, *said = [event for event in Scripted("a1").feed(line(call=CALL)) if event.durable]
