@@ -341,6 +341,25 @@ def test_a_prior_may_hold_prompts():
     assert [] == events(body, prior=transcript)
 
 
+def test_a_whole_text_behind_half_a_pair():
+    """
+    Nothing of the half is added to the text that replaces it.
+    """
+
+    class Whole(Words):
+        def on_event(self, event):
+            if "whole" in event:
+                self.replace_text(None, event["whole"])
+            else:
+                super().on_event(event)
+
+    made = Whole("m")
+    lines = [{"text": "hi \ud83d"}, {"whole": "hi \U0001f600"}, {"end": "stop"}]
+    found = made.feed(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+    assert "hi \U0001f600" == fold(found).last.text
+
+
 def test_half_a_frame_before_a_lost_connection():
     """
     It is forgotten: the rest of the stream has the whole frame again.

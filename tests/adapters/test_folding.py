@@ -287,6 +287,18 @@ def test_c14_offsets_inside_a_character_or_outside():
     assert [(None, 1), (0, None)] == [(each.start, each.end) for each in part.citations]
 
 
+def test_c14_offsets_behind_several_media():
+    """
+    All texts before count.
+    """
+    here = citation("https://e.x/", 6, 8)
+    image = delta("image", data="iVBORw==", mime_type="image/png")
+    said = [D(0, text("æ!")), D(0, image), D(0, text("ø!")), D(0, image), D(0, text("so"))]
+    found = message(answer(S(0, mo()), *said, D(0, notes(here)), X(0)))
+
+    assert (Citation(url="https://e.x/", start=0, end=2),) == found.parts[-1].citations
+
+
 def test_c14_offsets_behind_media():
     """
     In a stream they count in all text of the step; a source of a text that has ended keeps no place.

@@ -84,6 +84,24 @@ async def in_bytes(data):
         yield data[at : at + 1]
 
 
+def test_an_error_behind_a_stream_that_repeats_the_key():
+    """
+    Gateways end a broken stream with a document that is not an event.
+    """
+    tail = json.dumps({"error": {"code": "invalid_request", "message": f"bad key {KEY}"}}).encode()
+
+    async def answer(request):
+        content = as_bytes(*hello()[:3]) + tail
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=content)
+
+    provider = Provider()
+    provider.answer = answer
+    events, shown = flow(provider, {"model": "gemini-3.6-flash", "input": "Hi"})
+
+    assert events[-1].error.message.startswith("bad key ")
+    assert KEY not in shown
+
+
 @pytest.mark.parametrize("form", ["plain", "escaped", "cut"])
 @pytest.mark.parametrize("wire", STREAMS.values(), ids=STREAMS)
 def test_a_stream_that_repeats_the_key(wire, form, caplog):

@@ -707,7 +707,7 @@ def test_a_record_that_comes_while_a_subscriber_is_cancelled():
 
 def test_what_an_old_owner_had_open_is_dropped():
     """
-    The next one publishes what is open from its start; what the old one had beyond that was never stored.
+    The next one publishes what is open from its start; what the old one had beyond that, or has still, is not stored.
     """
 
     async def work():
@@ -719,6 +719,7 @@ def test_what_an_old_owner_had_open_is_dropped():
             await watcher.until(lambda: watcher.text == "Hello wor", "the text of the old owner")
             new = Publisher(live, store, token=store.claim("s", "new", dead_after_s=0).token)
             new.say("Hello", " Oslo")
+            old.say("ld, it is me")
             async with Watcher(live) as late:
                 await late.until(lambda: bool(late.text), "the text of the new owner")
                 await asyncio.sleep(1)

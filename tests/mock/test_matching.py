@@ -354,6 +354,16 @@ def test_only_what_the_request_brings():
     assert 0 == with_result_last.find(read_request({"input": [RESULT]}, [{"input": "Rain?"}]))
 
 
+def test_a_call_whose_own_id_ends_with_one():
+    """
+    Repeated ids count from 2: `c1_1` is a call of that name.
+    """
+    facts = read_request({"input": [CALL | {"id": "c1_1"}, RESULT | {"call_id": "c1_1"}]})
+
+    assert 1 == Fixtures([fixture(call_id="c1"), fixture(call_id="c1_1")]).find(facts)
+    assert 1 == Fixtures([fixture(call_id="c1"), fixture()]).find(facts)
+
+
 @pytest.mark.parametrize(("called", "expected"), [("c1", "c1"), ("c1_2", "c1_2"), ("c1_3", "c1"), ("c1_4", "any")])
 @pytest.mark.parametrize("rule", ["call_id", "last_call_id"])
 def test_a_call_with_a_number_of_its_own(rule, called, expected):

@@ -242,6 +242,30 @@ def test_a_restart_empties_the_message(folded):
     assert [{"type": "assistant", "v": 1, "id": "a1", "origin": ORIGIN, "status": "running"}] == transcript["messages"]
 
 
+def test_a_restart_of_a_log(folded):
+    """
+    The message runs again, since its first start; the model that served it is learned where it was unknown.
+    """
+    failed = event("step.failed", error={"kind": "interrupted", "message": "cut"})
+    restarted = event("step.restarted", reason="rejoined", origin={**ORIGIN, "served_model": "m-1"})
+    transcript, _ = folded([record(1, START), record(2, failed, LATER), record(3, restarted, LATER)])
+    [answer] = transcript["messages"]
+
+    assert ({"started": AT}, {"served_model": "m-1", **ORIGIN}) == (answer["times"], answer["origin"])
+
+
+def test_a_call_that_turns_out_to_be_of_the_provider(folded):
+    """
+    The call shows who runs it, where the start of its input did not.
+    """
+    call = {"message_id": "a1", "call_id": "c1"}
+    ended = {**event("tool.input.ended", text="{}"), **call}
+    called = {**event("tool.called", name="add", input={}, provider_executed=True), **call}
+    transcript, _ = folded([START, {**event("tool.input.started", name="add"), **call}, ended, called])
+
+    assert transcript["messages"][0]["parts"][0]["provider_executed"] is True
+
+
 def test_a_rewind_is_for_ever(folded):
     """
     The message and those after it are gone, and what comes of them is late.

@@ -3,6 +3,7 @@ Server-sent events: bytes, cursors, and items that are written once for several 
 """
 
 import json
+import sys
 from datetime import UTC, datetime, timedelta
 
 import attrs
@@ -207,6 +208,19 @@ def test_equal_items_are_not_the_same():
 
     assert [[0], [1]] == [offsets(fast.write(frame(each, after=3))) for each in ((0, "a"), (1, "b"))]
     assert [[0], [2]] == [offsets(slow.write(frame(each))) for each in ((0, "😀"), (1, "b"))]
+
+
+def test_an_item_whose_bytes_are_kept():
+    """
+    It is kept, too: no other item gets its identity, and with that its bytes.
+    """
+    item = frame((0, "x"))
+    before = sys.getrefcount(item)
+    shared = SharedEvents()
+    shared.add(item, b"x")
+
+    assert before < sys.getrefcount(item)
+    assert b"x" == shared.get(item)
 
 
 def test_what_is_kept_is_bounded():

@@ -641,11 +641,12 @@ def test_an_input_that_the_end_brings(recorder, raw, text):
     [
         pytest.param("", '{"a":1}', {"a": 1}, id="without text"),
         pytest.param('{"b":2}', '{"b":2}', {"b": 2}, id="with text"),
+        pytest.param('{"b":', '{"a":1}', {"a": 1}, id="with text that is no object"),
     ],
 )
 def test_an_input_that_the_start_brings(recorder, raw, text, input):
     """
-    An object that came with the start is the input where no text comes, also behind what follows.
+    An object that came with the start is the input where no text comes, or none of an object, also behind what follows.
     """
     recorder.tool_input("c1", "search", input={"a": 1})
     recorder.tool_input("c1", delta=raw)

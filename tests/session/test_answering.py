@@ -1019,6 +1019,27 @@ def test_prompts_of_the_session_before_the_first_byte():
     assert [] == find_problems(store.read("s1"))
 
 
+def test_a_prompt_that_is_edited_while_the_start_is_stored():
+    """
+    The answer has read neither form of it, and is before the last one: it is answered next.
+    """
+    others = [[prompt("One", message_id="u2")], [rewind("u2"), prompt("Two", message_id="u3")]]
+
+    class Busy(MemoryStore):
+        def append(self, session_id, events, **more):
+            if others and any(event.type == "step.started" for event in events):
+                super().append(session_id, others.pop(0))
+            return super().append(session_id, events, **more)
+
+    store = Busy()
+    session = SyncSession.open(store, "s1")
+    session.prompt("Hi", message_id="u1")
+    list(each(session.respond(Provider(HELLO), BODY, message_id="a1")))
+
+    assert ["u1", "a1", "u3"] == [message.id for message in fold(store.read("s1"))]
+    assert Awaits.MODEL is session.transcript.awaits
+
+
 HOPS = (line(say="A"), line(hop="pause"), line(say="B"), line(stop="stop"))
 """An answer that is given in two messages."""
 

@@ -1244,7 +1244,7 @@ def test_tools_that_fail_and_that_take_too_long():
     """
 
     async def main():
-        names = ("fails", "hangs", "works", "blocks")
+        names = ("fails", "hangs", "works", "blocks", "waits")
         calls = [line(call={**CALL, "id": name, "name": name}) for name in names]
         client = Provider((*calls, line(stop="tool-calls")))
         session = await Session.open(MemoryStore(), "s1")
@@ -1257,17 +1257,27 @@ def test_tools_that_fail_and_that_take_too_long():
         async def hangs(run):
             await asyncio.Event().wait()
 
+        async def waits(run):
+            raise TimeoutError("the printer is off")
+
         async def works(run):
             await run.progress("half")
             assert "half" == session.transcript.last.tool_calls[2].output[0].text
             return {"ok": True}
 
-        tools = {"fails": lambda run: 1 / 0, "hangs": hangs, "works": works, "blocks": lambda run: run.key}
+        tools = {
+            "fails": lambda run: 1 / 0,
+            "hangs": hangs,
+            "works": works,
+            "blocks": lambda run: run.key,
+            "waits": waits,
+        }
         await run_tools(session, tool, timeout_s=0.3)
 
-        fails, hangs_, works_, blocks = session.transcript.last.tool_calls
+        fails, hangs_, works_, blocks, waits_ = session.transcript.last.tool_calls
         assert ("tool", True) == (fails.error.kind, "division by zero" in fails.error.message)
         assert "timeout" == hangs_.error.kind
+        assert "the printer is off" in waits_.error.message
         assert {"ok": True} == works_.output[0].value
         assert f"s1/{session.transcript.last.id}/blocks" == blocks.output[0].text
 

@@ -918,6 +918,17 @@ def test_arguments_that_the_end_has_cut(reason):
     assert {"path": "/etc"} == stopped.arguments
 
 
+def test_the_last_counts():
+    """
+    They are totals: a count that only a chunk before has is not one of the answer.
+    """
+    early = {"promptTokenCount": 5, "thoughtsTokenCount": 7, "totalTokenCount": 12}
+    last = {"promptTokenCount": 5, "candidatesTokenCount": 3, "totalTokenCount": 8}
+    found = message(stream(C(H("Hm"), usage=early), C(T("So."), finish="STOP", usage=last))).usage
+
+    assert (5, 3, None, last) == (found.input_tokens, found.output_tokens, found.reasoning_tokens, thaw(found.details))
+
+
 def test_output_of_thoughts_alone():
     """
     Zeros are not written: without a count of candidates the thoughts are all of the output (google/adk-python#1357).

@@ -762,6 +762,16 @@ class TestTexts:
         assert ["https://a.example"] == [each.url for part in found.parts for each in part.citations]
         assert ([item], []) == (items, drops)
 
+    def test_annotations_of_a_text_that_was_cut(self):
+        """
+        All that have come are kept.
+        """
+        more = {**URL, "url": "https://b.example", "title": "B"}
+        frames = [added(0, **MESSAGE, content=[]), delta("output_text", 0, "One", content_index=0)]
+        [found] = message(body(created(), *frames, annotation(0, 0, URL), annotation(0, 1, more))).parts
+
+        assert ["https://a.example", "https://b.example"] == [each.url for each in found.citations]
+
     def test_an_annotation_more_at_the_end_of_an_item(self):
         """
         One that has come with its text counts once, also when that has ended before the next one began.
