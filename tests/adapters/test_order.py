@@ -494,6 +494,16 @@ def test_a_missing_index_means_the_open_step():
     assert {"no-index"} == {*codes(body)}
 
 
+def test_a_missing_index_behind_a_step_inside_of_another():
+    """
+    A delta belongs to the step that is open then: the outer one.
+    """
+    bare = {key: value for key, value in D(0, text(" b")).items() if key != "index"}
+    found = message(answer(S(0, mo()), D(0, text("a")), S(1, th()), X(1), bare, X(0)))
+
+    assert ["a b"] == [part.text for part in found.parts if part.type == "text"]
+
+
 def test_a_missing_index_without_an_open_step():
     """
     A delta opens a step of its own then; a stop is nothing.

@@ -917,6 +917,29 @@ def test_a_late_record_at_the_end_of_what_is_pruned():
     run(work())
 
 
+def test_a_text_that_was_open_when_its_log_was_pruned():
+    """
+    It may have ended since: a subscriber that joins behind the snapshot is not given it.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            publisher.say("Hel")
+            async with aclosing(live.subscribe("s")) as early:
+                await anext(early)
+                ended = StepEnded(message_id="a1", finish_reason="stop")
+                prune_all(store, TextEnded(message_id="a1", text="Hello"), ended)
+                await live.refresh("s")
+                async with Watcher(live, start=store.load_snapshot("s")) as late:
+                    await asyncio.sleep(1)
+                    return late.items
+
+    assert [] == run(work())
+
+
 def prune_all(store, *events):
     """
     Append *events*, put a snapshot in the place of all records, and return the last record.

@@ -282,6 +282,10 @@ REFUSED = {
         body("Hi", model(HELD, ASKED), "And?"),
         "messages.1.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1.",
     ),
+    "a call in an answer of its own behind a call": (
+        body("Hi", model(CALL), model({**CALL, "id": "toolu_2"}), user({**RESULT, "tool_use_id": "toolu_2"})),
+        "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    ),
     "a text in an answer of its own behind a call": (
         body("Hi", model(CALL), model(TEXT), user(RESULT)),
         "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",

@@ -354,6 +354,16 @@ def test_only_what_the_request_brings():
     assert 0 == with_result_last.find(read_request({"input": [RESULT]}, [{"input": "Rain?"}]))
 
 
+@pytest.mark.parametrize("prompts", [1, 2, 3])
+def test_a_turn_is_one_of_them(prompts):
+    """
+    A fixture of a turn answers no later one.
+    """
+    facts = read_request({"input": [*[prompt(text("Hi")), output("Yes")] * prompts][:-1]})
+
+    assert prompts - 1 == Fixtures([fixture(turn=1), fixture(turn=2), fixture()]).find(facts)
+
+
 def test_a_call_whose_own_id_ends_with_one():
     """
     Repeated ids count from 2: `c1_1` is a call of that name.

@@ -53,6 +53,16 @@ def test_an_answer_that_has_not_read_the_last_prompts(folded):
     assert "So" == folded(items)[0]["messages"][1]["parts"][0]["text"]
 
 
+def test_an_answer_among_many_prompts(folded):
+    """
+    Messages behind its place are found again, also those that were looked for before.
+    """
+    said = [event("prompt.submitted", f"u{at}", content=[{"type": "text", "text": f"{at}"}]) for at in range(9)]
+    items = [*said, *[said[0]] * 9, {**START, "before": "u5"}, event("history.rewound", "u7")]
+
+    assert ["u4", "a1", "u5", "u6"] == [each["id"] for each in folded(items)[0]["messages"][4:]]
+
+
 def test_an_answer(folded):
     """
     Prompt, text, a call with its result and the end become two messages with their times.

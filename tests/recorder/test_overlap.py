@@ -130,6 +130,18 @@ def test_a_stop_that_brings_nothing_new(recorder):
     assert [ReasoningEnded(**A, text="two")] == recorder.end_reasoning(key="B")
 
 
+def test_facts_of_an_item_before_it_begins_anew(recorder):
+    """
+    What came behind its end, state and details, is that of its next fragment.
+    """
+    recorder.text("one", key="A")
+    recorder.end_text(key="A")
+    recorder.keep("A", {"item": "A"}, details={"logprobs": [1]})
+    recorder.text("two", key="A")
+
+    assert [TextEnded(**A, text="two", state={"item": "A"}, details={"logprobs": [1]})] == recorder.end_text(key="A")
+
+
 def test_the_text_of_a_late_stop_is_only_what_is_late(recorder):
     """
     Text that the stop has for late content wins over the deltas.

@@ -1060,6 +1060,7 @@ def test_a_prompt_behind_an_answer_that_is_asked_for_again():
     list(each(session.respond(client, BODY, message_id="a1")))
 
     assert (["u1", "a1", "a1.2", "u2"], Awaits.MODEL) == (ids_of(session), session.transcript.awaits)
+    assert ["user: One"] == client.requests[1]["input"]
 
 
 def test_a_prompt_that_the_second_request_has():

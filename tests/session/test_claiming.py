@@ -51,6 +51,29 @@ async def _claimed(session, client):
         await asyncio.Event().wait()
 
 
+def test_an_answer_inside_of_a_claim():
+    """
+    It has the claim that is held: another one would be newer, and what is open in the channel would be dropped.
+    """
+
+    class Counting(MemoryStore):
+        claims = 0
+
+        def claim(self, *args, **more):
+            self.claims += 1
+            return super().claim(*args, **more)
+
+    async def main():
+        store = Counting()
+        session = await Session.open(store, "s1", worker="w1")
+        await session.prompt("Hi")
+        async with session.claimed():
+            await answer(session, Provider(HELLO))
+        assert 1 == store.claims
+
+    run(main())
+
+
 def test_an_answer_that_a_newer_claim_refuses():
     """
     Its connection is closed with the block, for it cannot be continued.
