@@ -512,6 +512,26 @@ def test_hops_of_an_answer_without_state(open_session, store):
     assert ("two", {}) == (session.transcript["a1.2"].text, thaw(session.transcript["a1.2"].details))
 
 
+def test_details_of_an_answer_without_state(open_session, store):
+    """
+    Those of the provider stay beside the refusal.
+    """
+
+    class Detailed(Scripted):
+        def on_stop(self, finish):
+            self.recorder.finish(finish, details={"tier": "flex"})
+            self.end_answer()
+
+    store.append("s1", ASKED_BEFORE)
+    client = Refusing(REFUSED_STATE, HELLO)
+    client.dialect = Dialect(name="acme-chat", decoder=Detailed, encoder=client.encode)
+    session = open_session(store)
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    found = thaw(session.transcript["a1"].details)
+    assert {"tier": "flex", "refused_state": "invalid_encrypted_content"} == found
+
+
 def test_an_answer_without_state_that_fails(open_session, store):
     """
     It, too, keeps why nothing before it has its state.
