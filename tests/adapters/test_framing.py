@@ -264,6 +264,42 @@ def test_bytes_that_are_no_utf8():
     assert text_of("a\ufffd\ufffdb") == durable(body)[1:-1]
 
 
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("raw", ["\x1b[31m", "\x00\x1f", "\t", '\\\\\t\\"'], ids=["escape", "NUL", "tab", "quote"])
+def test_control_characters_in_strings(raw, fast):
+    """
+    A frame whose server has left them as they are is read: so are escapes of a terminal in code (pi#4446).
+
+    The text of the frame was lost.
+    """
+    body = stream(C(), S(0, mo()), *[D(0, text("aXb"))] * 12, X(0), K()).replace(b"X", raw.encode())
+    made = decoder()
+    made.fast = fast
+    found = [event for event in made.feed(body) if event.durable]
+
+    assert text_of(f"a{json.loads(f'{chr(34)}{raw}{chr(34)}', strict=False)}b" * 12) == found[1:-1]
+    assert [] == made.notes
+
+
+@pytest.mark.parametrize(
+    "bad", ['{"a":\x0b1}', '{"a":"\\\t"}', '{"a":"\t'], ids=["outside", "behind a backslash", "cut"]
+)
+def test_control_characters_elsewhere(bad):
+    """
+    They are no JSON.
+    """
+    assert ["bad-json"] == codes(stream(C()) + b"data: " + bad.encode() + b"\n\n" + stream(K()))
+
+
+def test_a_string_over_two_lines_of_data():
+    """
+    The lines of data are joined by a line feed, which belongs to the string.
+    """
+    body = stream(C(), S(0, mo()), D(0, text("aXb")), X(0), K()).replace(b"X", b"\ndata: ")
+
+    assert text_of("a\nb") == durable(body)[1:-1]
+
+
 # -- framings by themselves
 
 

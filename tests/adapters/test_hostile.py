@@ -237,10 +237,11 @@ def test_nesting_at_the_limit(place):
 
 def test_nul():
     """
-    NUL is a character like any other where JSON escapes it, and no JSON where it does not.
+    NUL is a character like any other in a string, and no JSON outside of one.
     """
     assert "a\0b" == message(answer(S(0, mo()), D(0, text("a\0b")), X(0))).text
-    assert ["bad-json"] == codes(stream(C()) + raw(b'{"event_type":"\0"}') + stream(K()))
+    assert ["unknown-event"] == codes(stream(C()) + raw(b'{"event_type":"\0"}') + stream(K()))
+    assert ["bad-json"] == codes(stream(C()) + raw(b'{"event_type":\0"a"}') + stream(K()))
 
 
 @pytest.mark.parametrize(
