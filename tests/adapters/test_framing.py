@@ -286,7 +286,7 @@ def test_control_characters_in_strings(raw, fast):
 )
 def test_control_characters_elsewhere(bad):
     """
-    They are no JSON.
+    A frame with one is left out and noted, as any other that is not JSON.
     """
     assert ["bad-json"] == codes(stream(C()) + b"data: " + bad.encode() + b"\n\n" + stream(K()))
 
