@@ -133,6 +133,11 @@ def filled(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in others(fields, *own).items() if value != ""}
 
 
+def has_any(value: object) -> bool:
+    """Return whether a value has anything: an object of empty values has nothing, as Tencent's `function_call`."""
+    return any(value.values()) if is_object(value) else bool(value)
+
+
 def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     """
     Put what `others` returns into *facts*: objects are merged at one level, else the last value counts.

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_results import streamed_input
-from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.json_fields import Fields, filled, mapping, string
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
 
@@ -34,6 +34,9 @@ _OF_SERVER: Final = frozenset({"tool_type", "integration_id"})
 _SEARCH: Final = "web_search"
 """Type of a call that MiniMax runs itself (lobe-chat: streams/openai.ts)."""
 
+
+_USUAL: Final = frozenset({"index", "type", "function"})
+"""Fields of a piece that are nothing by themselves."""
 
 _OF_CLAUDE: Final = "srvtoolu_"
 """What the id of a call begins with that Claude runs itself, also behind LiteLLM (anthropic/chat/handler.py)."""
@@ -107,11 +110,14 @@ class StreamedCalls:
         """
         Return the pieces of one delta, those of several inputs without an index with one (Moonshot, vercel/ai#19546).
 
-        They are, in their order, of the calls that began last.
+        They are, in their order, of the calls that began last. Of others, those that have nothing are left out: clients
+        in Go write what they do not have as empty.
         """
         first = len(self._ids) - len(pieces)
         if first < 0 or len(pieces) == 1 or any(_is_addressed(piece) for piece in pieces):
-            return pieces
+            return [
+                piece for piece in pieces if type_of(piece) or filled({**piece, **mapping(piece, "function")}, _USUAL)
+            ]
         self._at |= {_PLACES - call: call for call in range(first, len(self._ids))}
         return [{**piece, "index": _PLACES - first - at} for at, piece in enumerate(pieces)]
 

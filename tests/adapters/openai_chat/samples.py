@@ -64,6 +64,14 @@ def drawn(**more):
     ]
 
 
+NO_CALL = {"index": 1, "id": "", "type": "", "function": {"name": "", "arguments": ""}}
+NOTHING = {
+    "function_call": {"name": "", "arguments": ""},
+    "audio": {"id": "", "data": "", "expires_at": 0, "transcript": ""},
+    "refusal": "",
+    "tool_calls": [],
+}
+
 SAMPLES = {
     "sources of Claude and steps of a search": answer(
         D(reasoning_steps=[{"thought": "Look for it", "type": "web_search"}]),
@@ -325,6 +333,14 @@ SAMPLES = {
         T("\n"),
         *[J('{"number": 9}', id="call_00001", name="square_root")] * 2,
         F("tool_calls"),
+        DONE,
+    ),
+    "empty fields of Tencent": stream(
+        D(reasoning_content="Hm", content="", **NOTHING),
+        D(reasoning_content="", content="Yes.", **NOTHING),
+        J('{"a":', 0, "call_00001", "f"),
+        D(tool_calls=[{"index": 0, "function": {"arguments": "1}"}}, NO_CALL]),
+        F("tool_calls", content="", reasoning_content="", **NOTHING),
         DONE,
     ),
     "other reasons behind a call": stream(

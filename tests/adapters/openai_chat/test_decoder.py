@@ -36,7 +36,7 @@ from .notation import (
     parts,
     stream,
 )
-from .samples import DRAWN, ENCRYPTED, PIXEL, SAMPLES, drawn, executed, piece, twice
+from .samples import DRAWN, ENCRYPTED, NO_CALL, NOTHING, PIXEL, SAMPLES, drawn, executed, piece, twice
 
 
 def call(id="call_00001", name="f", input=None, **state):
@@ -144,6 +144,7 @@ PARTS = {
     "other choices": [("text", "a", {})],
     "keepalive": [("text", "Hello", {})],
     "a call that comes twice": [("text", "\n", {}), call("call_00001", "square_root", {"number": 9})],
+    "empty fields of Tencent": [("reasoning", "Hm", FIELD), YES, call()],
     "mark alone": [("text", "Hello", {})],
 }
 
@@ -154,6 +155,27 @@ def test_parts(name):
     Each channel is a part; what has to go back is its state, under the names of the wire.
     """
     assert PARTS[name] == parts(SAMPLES[name])
+
+
+@pytest.mark.parametrize("calls", [[{}], [None], [NO_CALL], [{"index": 0, "function": {"arguments": ""}}]])
+def test_a_call_that_has_nothing(calls):
+    """
+    Servers in Go write each field that they do not have, which became a call without a name behind the text.
+    """
+    empty = {"content": "Yes.", **NOTHING, "tool_calls": calls}
+    for body in (stream(D(**empty), F(), DONE), document(**empty)):
+        assert [YES] == parts(body)
+
+
+def test_a_cut_behind_a_reason_beside_empty_fields():
+    """
+    The answer is whole, as the chunk with the reason to finish has nothing more.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(T("Yes."), F(**NOTHING)))
+    decoder.close(DIALECT.decoder("a2").interruption())
+
+    assert [PartStatus.COMPLETED] == [part.status for part in decoder.message.parts]
 
 
 def test_the_rest_of_a_call_at_the_index_of_another():

@@ -88,11 +88,7 @@ PROFILES: Final = by_word(
         # 0-9, or contain underscores and dashes, with a maximum length of 64" (witsy#164).
         # "body, stream_options, include_usage: Extra inputs are not permitted" (dnakov/anon-kode#53).
         Profile(
-            fields=("thinking",),
-            fit_call_id=nine_characters,
-            arranged=bridged,
-            longest_name=64,
-            refuses_options=True,
+            fields=("thinking",), fit_call_id=nine_characters, arranged=bridged, longest_name=64, refuses_options=True
         ): "mistral",
     }
 )
