@@ -222,6 +222,7 @@ FINISHES = {
     "a refusal that ends with stop": (SAMPLES["refusal"], FinishReason.CONTENT_FILTER),
     "a filter of Gemini": (answer(T("a"), finish_reason="content_filter: RECITATION"), FinishReason.CONTENT_FILTER),
     "a filter of LiteLLM": (answer(T("a"), finish_reason="guardrail_intervened"), FinishReason.CONTENT_FILTER),
+    "a filter behind Vercel": (answer(T("a"), finish_reason="content-filter"), FinishReason.CONTENT_FILTER),
     "a filter of Z.ai": (answer(T("a"), finish_reason="sensitive"), FinishReason.CONTENT_FILTER),
     "a filter of Gemini alone": (answer(T("a"), finish_reason="RECITATION"), FinishReason.CONTENT_FILTER),
     "a filter of GigaChat": (answer(T("a"), finish_reason="blacklist"), FinishReason.CONTENT_FILTER),

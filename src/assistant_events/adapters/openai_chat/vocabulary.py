@@ -19,12 +19,15 @@ FINISH_REASONS: Final = by_word(
     {
         FinishReason.STOP: "stop end end_turn stop_sequence complete eos eos_token",
         FinishReason.LENGTH: "length max_tokens model_length max_output_tokens model_context_window_exceeded",
-        FinishReason.TOOL_CALLS: "tool_calls function_call tool_use tooluse",
+        FinishReason.TOOL_CALLS: "tool_calls function_call tool_use tooluse tool-calls",
         FinishReason.CONTENT_FILTER: "content_filter sensitive refusal safety recitation prohibited_content"
-        " guardrail_intervened blacklist",
+        " guardrail_intervened blacklist content-filter",
     }
 )
-"""By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`. The first one is written."""
+"""
+By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`, Vercel a hyphen. The first one is
+written.
+"""
 
 USAGE: Final = UsageTable(
     counts={
