@@ -2240,8 +2240,25 @@ def test_fields_of_a_chunk_that_are_named_like_its_parts():
                 }
             ],
         },
+        lambda at: D(
+            content=None,
+            reasoning_content=f"t{at}",
+            choice={"matched_stop": None, "logprobs": None},
+            hidden_states=None,
+        ),
+        lambda at: D(content=f"t{at}", extra_fields=None, **NOTHING),
+        lambda at: D(
+            content=f"t{at}", name="MiniMax AI", audio_content="", chunk={"input_sensitive": False, "usage": None}
+        ),
     ],
-    ids=["another id in each chunk", "legacy completion", "id of the call in each chunk"],
+    ids=[
+        "another id in each chunk",
+        "legacy completion",
+        "id of the call in each chunk",
+        "SGLang",
+        "Tencent",
+        "MiniMax",
+    ],
 )
 def test_frames_that_take_the_fast_path(chunk, monkeypatch):
     """

@@ -63,7 +63,9 @@ class OpenAIChatDecoder(DecoderBase):
             "id object model system_fingerprint service_tier provider choices index delta role content refusal "
             "tool_calls function_call reasoning reasoning_content function type name finish_reason "
             "native_finish_reason stop_reason logprobs channel token_ids content_filter_results reasoning_details "
-            "format text summary signature thinking closed"
+            "format text summary signature thinking closed audio annotations matched_stop hidden_states stop_str "
+            "prompt_token_ids note extra_fields audio_content input_sensitive output_sensitive input_sensitive_type "
+            "output_sensitive_type output_sensitive_int"
         ),
         number=(*_DELTA, "tool_calls", 0, "index"),
         loose={"id", "created", "obfuscation", "p"},  # Groq's agents send another id with each chunk

@@ -24,10 +24,7 @@ FINISH_REASONS: Final = by_word(
         " guardrail_intervened blacklist content-filter",
     }
 )
-"""
-By the word in lower case up to a colon: Gemini writes `content_filter: RECITATION`, Vercel a hyphen. The first one is
-written.
-"""
+"""By the word in lower case, up to a colon (Gemini: `content_filter: RECITATION`). The first one is written."""
 
 USAGE: Final = UsageTable(
     counts={
