@@ -2158,6 +2158,18 @@ def test_events_of_the_client_of_mistral():
     assert ("Hello", "stop", []) == (decoder.message.text, decoder.message.finish_reason, decoder.notes)
 
 
+def test_chunks_of_aiml_api():
+    """
+    Its streams of Claude have each chunk in an envelope, with the state of its own billing beside it.
+    """
+    decoder = DIALECT.decoder("a1")
+    for each in (T("Hel"), T("lo"), F()):
+        decoder.feed_event({"event": each, "state": {"generationId": "gen_1", "usage": {}}})
+    decoder.close()
+
+    assert ("Hello", "stop", []) == (decoder.message.text, decoder.message.finish_reason, decoder.notes)
+
+
 def test_notes():
     """
     What was not used is noted: another choice, and an event that is not a chunk.

@@ -93,8 +93,9 @@ class OpenAIChatDecoder(DecoderBase):
         """Read one chunk, or a whole answer."""
         if string(event, "model") == "keepalive":  # the first chunk of oMLX (its #1478)
             return
-        if "choices" not in event:  # an event of the helper of openai, or of mistralai, has the chunk
-            event = next((each for name in ("chunk", "data") if "choices" in (each := mapping(event, name))), event)
+        if "choices" not in event:  # an event of the helper of openai, of mistralai, or of AIML API, has the chunk
+            inside = (mapping(event, name) for name in ("chunk", "data", "event"))
+            event = next((each for each in inside if "choices" in each), event)
         choices, error = [*self._results.one_message_each(mappings(event, "choices"))], chunk_error(event)
         fault, is_chunk = event.get("error"), not event.keys().isdisjoint(("choices", "usage", "id"))
         failed = bool(error or fault) or (fault is not None and not is_chunk)
