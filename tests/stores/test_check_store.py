@@ -985,11 +985,11 @@ class KeepsSnapshots(SqliteStore):
 
 class KeepsTheSeq(SqliteStore):
     def seq(self, session_id):
-        seqs = vars(self).setdefault("seqs", {})
-        return seqs.setdefault(session_id, super().seq(session_id))
+        known = vars(self).setdefault("known", {})
+        return known.setdefault(session_id, super().seq(session_id))
 
     def append(self, session_id, events, **options):
-        vars(self).setdefault("seqs", {}).pop(session_id, None)
+        vars(self).setdefault("known", {}).pop(session_id, None)
         return super().append(session_id, events, **options)
 
 

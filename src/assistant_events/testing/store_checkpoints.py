@@ -110,8 +110,11 @@ def checkpoints_are_kept_apart(store: Store) -> None:
     for wrong in (progress, ev.TextStarted(message_id="a1"), "text"):
         attempt = partial(store.checkpoint, "s", [*_PIECES["text"], wrong])  # type: ignore[list-item]
         refuse(TypeError, attempt, f"a checkpoint of {type(wrong).__name__}")
+    _open(store, "other")
+    _checkpoint(store, "other")
     store.delete("s")
     same((), store.load_checkpoints("s"), "checkpoints of a deleted session")
+    _left(store, set(), "checkpoints of another session than the deleted one", "other")
     _open(store)
     same((), store.load_checkpoints("s"), "checkpoints of a session that was created again")
 
@@ -190,9 +193,10 @@ def checkpoints_are_fenced(store: Store) -> None:
     newer = store.claim("s", "w2", dead_after_s=0)
     late = partial(store.checkpoint, "s", _PIECES["reasoning"], token=claim.token)
     refuse(FencedError, late, "a checkpoint with an older token")
+    refuse(FencedError, partial(store.append, "s", [_ENDS[0][0]], token=claim.token), "a batch with an older token")
     refuse(FencedError, partial(store.checkpoint, "new", [], token=1), "a checkpoint of an unclaimed session")
     store.checkpoint("s", _PIECES["media"], token=newer.token)
-    _left(store, {*_PIECES} - {"text", "media"}, "checkpoints of two claims")
+    _left(store, {*_PIECES} - {"text", "media"}, "checkpoints of two claims, and after a batch that was refused")
 
 
 def _open(store: Store, session_id: str = "s") -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from time import monotonic, sleep
 
 from assistant_events.errors import ClaimedError, ConflictError, FencedError, OwnerError, StoreError
+from assistant_events.reducer import fold
 from assistant_events.stores.contract import Claim, Store
 from assistant_events.testing.sample import require
 from assistant_events.testing.store_expectations import at_once, refuse, same, texts
@@ -46,6 +47,9 @@ def a_session_has_one_owner(store: Store) -> None:
     same(expected, {info.session_id: info.owner for info in store.sessions()}, "owners of the sessions")
     same({"s", "fork"}, _ids(store, owner="ü\ud800"), "sessions of an owner")
     same(set[str](), _ids(store, owner="ü"), "sessions of an owner without any")
+    store.snapshot("s", fold(store.read("s")))
+    store.prune("s", store.seq("s"))
+    store.append("s", texts(1), owner="ü\ud800")  # the owner of a session of which no record is left
     store.delete("s")
     store.append("s", texts(1), owner="other")
     same({"s"}, _ids(store, owner="other"), "sessions of the owner of a session that was created again")
@@ -105,9 +109,12 @@ def a_session_has_one_claim(store: Store) -> None:
     other = store.claim("t", "w2")
     store.release(again)
     store.release(again)
-    claims = [first, again, store.claim("s", "w2"), store.claim("s", "w1", dead_after_s=0)]
+    claims = [first, again, store.claim("s", "w1"), store.claim("s", "w2", dead_after_s=0)]
     store.delete("s")
     claims.append(store.claim("s", "w3"))
+    store.claim("new", "w1")
+    store.delete("new")
+    same("w2", store.claim("new", "w2").worker, "worker of a claim after a session without records was deleted")
     tokens = [claim.token for claim in claims]
     same(sorted(set(tokens)), tokens, "tokens of the claims of a session, in their order, also after it was deleted")
     store.append("t", texts(1), token=other.token)
@@ -127,6 +134,11 @@ def tokens_fence(store: Store) -> None:
     store.append("s", texts(1), expected_seq=1)
     _fenced(store, claim.token + 1, "a claim that does not exist")
     refuse(TypeError, partial(store.append, "s", texts(1), token=True), "a bool as token")
+    again = store.claim("s", "w1")
+    _fenced(store, claim.token, "an older claim of the same worker")
+    store.snapshot("s", fold(store.read("s")))
+    store.prune("s", 2)
+    store.append("s", [], expected_seq=2, token=again.token, unfinished=RUNNING)
     newer = store.claim("s", "w2", dead_after_s=0)
     _fenced(store, claim.token, "an older claim")
     refuse(ConflictError, partial(store.append, "s", [], expected_seq=1, token=newer.token), "a batch of the holder")
@@ -162,7 +174,7 @@ def a_claim_ends_the_batches_before(store: Store) -> None:
 
 
 def _fenced(store: Store, token: int, whose: str) -> None:
-    seq = store.seq("s")
+    seq, left = store.seq("s"), store.unfinished()
     for expected in (None, 0, seq, seq + 1):
         for events in (texts(1), []):
             late = partial(store.append, "s", events, expected_seq=expected, token=token)
@@ -171,7 +183,7 @@ def _fenced(store: Store, token: int, whose: str) -> None:
             )
             found = [getattr(error, name, None) for name in ("session_id", "token")]
             same(["s", token], found, "session_id and token of the FencedError")
-    same(seq, store.seq("s"), f"seq after batches with the token of {whose}")
+    same((seq, left), (store.seq("s"), store.unfinished()), f"seq and unfinished work after the token of {whose}")
 
 
 def sessions_of_dead_workers_are_taken_over(store: Store) -> None:
@@ -245,20 +257,23 @@ def _warnings() -> Generator[list[str]]:
 
 def a_sign_of_life_lasts(store: Store) -> None:
     """Try signs of life: a worker lives for a time after its last one."""
-    for name in ("beaten", "silent"):
+    store.beat("new")
+    for name in ("beaten", "claiming", "silent"):
         _leave_open(store, name)
         store.claim(name, name)
     sleep(_LIFE_S)
     for _ in range(_TRIES):
         began = monotonic()
         store.beat("beaten")
+        store.beat("SILENT")
+        store.claim("another", "claiming")
         taken = store.take_over("w2", dead_after_s=_LIFE_S)
         again = store.take_over("w3", dead_after_s=_LIFE_S)
         if monotonic() - began < _LIFE_S:
-            same(["silent"], _sessions(taken), "sessions taken over from one worker that beats and one that does not")
+            same(["silent"], _sessions(taken), "sessions taken over from workers that beat, claim, and do neither")
             same((), again, "sessions taken over from a worker that has just taken them over")
             return
-        for name in ("beaten", "silent"):
+        for name in ("beaten", "claiming", "silent"):
             store.claim(name, name, dead_after_s=0)
         sleep(_LIFE_S)
 

@@ -8,6 +8,9 @@ from threading import Thread
 from typing import Final
 
 from assistant_events.events import Event, Record, TextEnded
+from assistant_events.messages import Transcript, Unfinished
+from assistant_events.reducer import fold
+from assistant_events.stores.contract import Store
 from assistant_events.testing.sample import require
 
 SECONDS: Final = 30.0
@@ -50,6 +53,17 @@ def events_of(records: Iterable[Record]) -> list[Event]:
 def texts(count: int, message_id: str = "m1") -> list[Event]:
     """Return as many events of one message."""
     return [TextEnded(message_id=message_id, text=f"text {number}") for number in range(count)]
+
+
+def unfinished_of(store: Store, session_id: str) -> tuple[Unfinished, ...]:
+    """Return what a store has as the unfinished work of a session."""
+    return store.unfinished().get(session_id, ())
+
+
+def folded(store: Store, session_id: str) -> tuple[Unfinished, ...]:
+    """Return the unfinished work that the records of a session fold to."""
+    start = store.load_snapshot(session_id) or Transcript()
+    return fold(store.read(session_id, start.seq), start=start).unfinished()
 
 
 def at_once(work: Sequence[Callable[[], object]], what: str) -> None:

@@ -23,6 +23,15 @@ def the_cursor_is_exclusive(store: Store) -> None:
     refuse(ValueError, lambda: list(store.read("s", limit=-1)), "a negative limit")
 
 
+def long_logs_are_read(store: Store) -> None:
+    """Try cursors and limits in a log that is longer than most pages."""
+    for _ in range(5):
+        store.append("s", texts(300))
+    for after, limit, last in ((0, None, 1500), (700, None, 1500), (0, 1400, 1400), (700, 799, 1499)):
+        found = [record.seq for record in store.read("s", after, limit=limit)]
+        same([*range(after + 1, last + 1)], found, f"seq of at most {limit} records after {after} of a long log")
+
+
 def readers_see_whole_batches(store: Store) -> None:
     """Try a reader beside a writer: it sees all of a batch, or nothing."""
     ended: list[bool] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Barrier
@@ -17,17 +18,42 @@ from typing import Final, TypeAlias, TypeVar
 
 import attrs
 
-from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
-from assistant_events.events import Event, OpaqueReceived, PromptSubmitted, Record, TextEnded
+from assistant_events.errors import (
+    ConflictError,
+    LocalProtocolError,
+    PrunedError,
+    StoreError,
+)
+from assistant_events.events import (
+    Event,
+    OpaqueReceived,
+    PromptSubmitted,
+    Record,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+)
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store, never_waits
 from assistant_events.testing import store_checkpoints as checkpoints
 from assistant_events.testing import store_claims as claims
+from assistant_events.testing import store_forks as forks
+from assistant_events.testing import store_ids as ids
 from assistant_events.testing import store_readers as readers
 from assistant_events.testing.sample import require
-from assistant_events.testing.store_expectations import SECONDS, at_once, events_of, of_promise, refuse, same, texts
-from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, called, started, with_media
+from assistant_events.testing.store_expectations import (
+    SECONDS,
+    at_once,
+    events_of,
+    folded,
+    of_promise,
+    refuse,
+    same,
+    texts,
+    unfinished_of,
+)
+from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, started, with_media
 
 _Store = TypeVar("_Store", bound=Store)
 _Try: TypeAlias = Callable[[Store], None]
@@ -104,8 +130,8 @@ def _seq_has_no_gaps(store: Store) -> None:
     same([1, 2, 3], [record.seq for record in store.read("b")], "seq of another session")
     same({"a"}, {record.session_id for record in store.read("a")}, "session of the records")
     same((6, 3, 0), (store.seq("a"), store.seq("b"), store.seq("c")), "seq of two sessions and of an unknown one")
-    many = {"a": 6, "b": 3, **{f"unknown {number}": 0 for number in range(2_000)}}
-    same(many, store.seqs(many), "seq of many sessions")
+    many = {"a": 6, **{f"unknown {number}": 0 for number in range(2_000)}, "b": 3}
+    same(many, store.seqs(iter(many)), "seq of many sessions")
 
 
 def _expected_seq_is_checked(store: Store) -> None:
@@ -159,7 +185,9 @@ def _a_batch_has_one_time(store: Store) -> None:
 
 def _meta_round_trips(store: Store) -> None:
     meta = {"user": "ü\ud800", "n": 10**30, "deep": [{"x": None, "a": 1.5}]}
-    store.append("s", texts(2), meta=meta)
+    own = deepcopy(meta)
+    store.append("s", texts(2), meta=own)
+    own.clear()  # it is the app's
     store.append("s", texts(1))
     store.append("s", texts(1), meta={"other": True})
     same([meta, meta, {}, {"other": True}], [record.meta for record in store.read("s")], "meta of the records")
@@ -179,38 +207,6 @@ def _events_round_trip(store: Store) -> None:
         same(type(given), type(record.event), f"class of the event at seq {record.seq}")
         if isinstance(given, OpaqueReceived) and isinstance(record.event, OpaqueReceived):
             same(list(given.state), list(record.event.state), "keys of a state, in order")
-
-
-def _ids_are_any_strings(store: Store) -> None:
-    ids = [
-        "a",
-        "A",
-        "a ",
-        "a/b",
-        "a\x00",
-        "a\x00b",
-        "é",
-        "e\u0301",
-        "😀",
-        "\ud83d",
-        "%_'\"",
-        "1",
-        "x" * 5000,
-        "x" * 5001,
-    ]
-    for name in ids:
-        left = Unfinished(message_id=name, awaits="tools", call_id=name)
-        events: list[Event] = [PromptSubmitted(message_id=name, content=name), called(name, f"{name}!")]
-        store.append(name, events, expected_seq=0, unfinished=[left])
-    for name in ids:
-        same([1, 2], [record.seq for record in store.read(name)], f"seq of session {name!r}")
-        same(name, next(store.read(name)).event.message_id, f"message of session {name!r}")
-        left = Unfinished(message_id=name, awaits="tools", call_id=name)
-        same((left,), store.unfinished().get(name), f"unfinished work of session {name!r}")
-    same(set(ids), {info.session_id for info in store.sessions()}, "ids of the sessions")
-    for wrong, kind in (("", ValueError), (None, TypeError), (1, TypeError), (b"a", TypeError)):
-        refuse(kind, lambda: store.append(wrong, texts(1)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
-        refuse(kind, lambda: list(store.read(wrong)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
 
 
 # 8 to 11: snapshots, pruning, forks, deletion
@@ -267,52 +263,8 @@ def _pruning_needs_a_snapshot(store: Store) -> None:
     store.snapshot("s", attrs.evolve(whole, seq=rest[-1].seq))
     store.prune("s", rest[-1].seq)
     same([], list(store.read("s", rest[-1].seq)), "records of a log pruned to its end")
-    same(rest[-1].seq, store.seq("s"), "seq of a log pruned to its end")
+    same((rest[-1].seq, {"s": rest[-1].seq}), (store.seq("s"), store.seqs(["s"])), "seq of a log pruned to its end")
     refuse(ConflictError, lambda: store.append("s", texts(1), expected_seq=0), "a writer that expects it to be empty")
-
-
-def _a_fork_is_independent(store: Store) -> None:
-    for at in range(0, len(TURN), 5):
-        store.append("s", TURN[at : at + 5], meta={"batch": at})
-    records = list(store.read("s"))
-    for seq in range(1, len(records) + 1):
-        name = f"fork {seq}"
-        same(seq, store.fork("s", name, at=seq), "result of fork")
-        expected = [attrs.evolve(record, session_id=name) for record in records[:seq]]
-        same(expected, list(store.read(name)), f"records of a fork at {seq}")
-        same(_folded(store, name), _unfinished(store, name), f"unfinished work of a fork at {seq}")
-    store.append("fork 7", texts(1), expected_seq=7)
-    same(records, list(store.read("s")), "records of a session after appending to its fork")
-    same(len(records), store.fork("s", "whole"), "result of fork without a seq")
-    store.append("whole", texts(1), expected_seq=len(records))
-    same(records, list(store.read("s")), "records of a session after appending to a fork of all of it")
-    same(0, store.fork("s", "none", at=0), "result of a fork before the first record")
-    same(0, store.seq("none"), "seq of a fork before the first record")
-    same(False, "none" in [info.session_id for info in store.sessions()], "is there a fork before the first record")
-    refuse(ConflictError, lambda: store.fork("s", "fork 3"), "a fork to a session with records")
-    refuse(ConflictError, lambda: store.fork("s", "s"), "a fork to itself")
-    refuse(StoreError, lambda: store.fork("unknown", "new"), "a fork of an unknown session")
-    refuse(StoreError, lambda: store.fork("s", "new", at=len(records) + 1), "a fork beyond the end")
-    same(0, store.seq("new"), "seq of a refused fork")
-
-
-def _a_fork_of_a_pruned_log(store: Store) -> None:
-    for at in range(0, len(TURN), 5):
-        store.append("s", TURN[at : at + 5])
-    records = list(store.read("s"))
-    held = 8
-    store.snapshot("s", fold(records[:held]))
-    store.prune("s", 6)
-    for seq in (5, 7):
-        refuse(StoreError, lambda: store.fork("s", "early", at=seq), f"a fork at {seq}, before the snapshot")  # noqa: B023
-    for seq in range(held, len(records) + 1):
-        name = f"fork {seq}"
-        store.fork("s", name, at=seq)
-        start = store.load_snapshot(name)
-        same(fold(records[:held]), start, f"snapshot of a fork at {seq}")
-        same(fold(records[:seq]), fold(store.read(name, held), start=start), f"transcript of a fork at {seq}")
-        refuse(PrunedError, lambda: list(store.read(name)), "reading a fork of a pruned log from the start")  # noqa: B023
-        same(_folded(store, name), _unfinished(store, name), f"unfinished work of a fork at {seq}")
 
 
 def _deleting_is_complete(store: Store) -> None:
@@ -330,6 +282,15 @@ def _deleting_is_complete(store: Store) -> None:
     store.append("s", texts(1), expected_seq=0)
     same([1], [record.seq for record in store.read("s")], "seq of a session created again")
     same({"other": RUNNING}, store.unfinished(), "unfinished work after a session was created again")
+    store.snapshot("s", fold(store.read("s")))
+    store.prune("s", 1)
+    store.delete("s")
+    at = datetime(2020, 1, 1, tzinfo=UTC)
+    store.append("s", OPEN, expected_seq=0, unfinished=RUNNING, at=at)
+    same([1, 2], [record.seq for record in store.read("s")], "seq of a session that was pruned, and created again")
+    found = {info.session_id: (info.pruned_to, info.created) for info in store.sessions()}
+    same((0, at), found["s"], "pruned_to and created of a session that was pruned, and created again")
+    same(["other", "s"], list(store.unfinished()), "sessions in the order of their creation, one created again")
 
 
 def _sessions_are_listed(store: Store) -> None:
@@ -343,6 +304,7 @@ def _sessions_are_listed(store: Store) -> None:
     same(expected, found, "id, seq, pruned_to, created and updated of the sessions, newest first")
     store.snapshot("a", fold(store.read("a")))
     store.prune("a", 3)
+    refuse(ConflictError, lambda: store.append("a", texts(1), expected_seq=1), "an outdated batch")
     same(expected[0][3:], (store.sessions()[0].created, store.sessions()[0].updated), "times of a pruned session")
     store.fork("b", "fork")
     fork = store.sessions()[0]
@@ -392,6 +354,9 @@ def _unfinished_work_is_indexed(store: Store) -> None:
     wrong: list[Unfinished] = ["u1"]  # type: ignore[list-item]
     refuse(TypeError, lambda: store.append("a", texts(1), expected_seq=1, unfinished=wrong), "a str as unfinished")
     same(expected, store.unfinished(), "unfinished work after refused batches")
+    store.snapshot("a", fold(store.read("a")))
+    store.prune("a", 1)
+    same(expected, store.unfinished(), "unfinished work after its log was pruned")
     store.append("a", [], expected_seq=1, unfinished=RUNNING)
     store.append("b", texts(1), expected_seq=1, unfinished=())
     same({"a": RUNNING}, store.unfinished(), "unfinished work after it was replaced, by an empty batch too")
@@ -401,20 +366,13 @@ def _unfinished_work_is_indexed(store: Store) -> None:
 def _unknown_unfinished_work_is_folded(store: Store) -> None:
     for at in range(0, len(TURN), 3):
         store.append("s", TURN[at : at + 3])
-        same(_folded(store, "s"), _unfinished(store, "s"), f"unfinished work after {TURN[: at + 3]!r}")
-        same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work, asked for again")
+        same(folded(store, "s"), unfinished_of(store, "s"), f"unfinished work after {TURN[: at + 3]!r}")
+        same(folded(store, "s"), unfinished_of(store, "s"), "unfinished work, asked for again")
     store.append("s", [], expected_seq=len(TURN), unfinished=())
     store.append("s", OPEN)
-    same({"s": _folded(store, "s")}, store.unfinished(), "unfinished work after a batch without it")
-
-
-def _unfinished(store: Store, session_id: str) -> tuple[Unfinished, ...]:
-    return store.unfinished().get(session_id, ())
-
-
-def _folded(store: Store, session_id: str) -> tuple[Unfinished, ...]:
-    start = store.load_snapshot(session_id) or Transcript()
-    return fold(store.read(session_id, start.seq), start=start).unfinished()
+    store.snapshot("s", fold(store.read("s")))
+    store.prune("s", len(TURN))
+    same({"s": folded(store, "s")}, store.unfinished(), "unfinished work after a batch without it")
 
 
 # 14: threads, and closing
@@ -511,7 +469,7 @@ def _reentrant_calls_are_harmless(store: Store) -> None:
     same(sorted(written), inner, "seq of the records of reentrant calls")
     for batch in batches:
         same(list(batch), records[batch[0].seq - 1 :][: len(batch)], "a batch that was interrupted by reentrant calls")
-    same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work after reentrant calls")
+    same(folded(store, "s"), unfinished_of(store, "s"), "unfinished work after reentrant calls")
 
 
 def _race(one: Store, two: Store) -> list[str]:
@@ -543,11 +501,22 @@ def _both_see_all(one: Store, two: Store) -> None:
     one.snapshot("s", fold(one.read("s")))
     same(one.load_snapshot("s"), two.load_snapshot("s"), "a snapshot seen from two stores")
     same(one.seq("s"), two.seq("s"), "seq, seen from two stores")
-    two.append("s", [PromptSubmitted(message_id="later", content="later")])
-    same(len(TURN) + 4, one.seq("s"), "seq after a batch of the other store")
+    one.sessions(), one.seqs(["s"]), one.load_checkpoints("s")
+    two.append(
+        "s", [PromptSubmitted(message_id="prompt", content="later"), started("later"), TextStarted(message_id="later")]
+    )
+    end = len(TURN) + 6
+    same((end, {"s": end}), (one.seq("s"), one.seqs(["s"])), "seq after a batch of the other store")
+    same([end], [info.seq for info in one.sessions()], "sessions after a batch of the other store")
+    same(folded(two, "s"), unfinished_of(one, "s"), "unfinished work after a batch of the other store")
+    piece = TextDelta(message_id="later", offset=0, delta="piece")
+    two.checkpoint("s", [piece])
+    same((piece,), one.load_checkpoints("s"), "checkpoints of the other store")
     newer = fold(two.read("s"))
     two.snapshot("s", newer)
     same(newer, one.load_snapshot("s"), "a snapshot that the other store has replaced")
+    two.prune("s", 5)
+    refuse(PrunedError, lambda: list(one.read("s")), "reading what the other store has pruned")
     two.delete("s")
     same((0, (), None), (one.seq("s"), (*one.read("s"),), one.load_snapshot("s")), "what the other store has deleted")
     one.append("s", texts(2), expected_seq=0)
@@ -566,11 +535,20 @@ _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
     "3, concurrency is optimistic": (_expected_seq_is_checked, _one_of_two_writers_wins),
     "4, only durable events are stored": (_only_durable_events_are_stored,),
     "5, a batch has one time and one meta": (_a_batch_has_one_time, _meta_round_trips),
-    "6, events round-trip": (_events_round_trip, readers.the_cursor_is_exclusive, _ids_are_any_strings),
+    "6, events round-trip": (
+        _events_round_trip,
+        readers.the_cursor_is_exclusive,
+        readers.long_logs_are_read,
+        ids.ids_are_any_strings,
+    ),
     "7, readers do not block": (readers.readers_do_not_block, readers.a_reader_notices_pruning),
     "8, one snapshot per session": (_one_snapshot_per_session,),
     "9, pruning needs a snapshot": (_pruning_needs_a_snapshot,),
-    "10, a fork is independent": (_a_fork_is_independent, _a_fork_of_a_pruned_log),
+    "10, a fork is independent": (
+        forks.a_fork_has_the_records,
+        forks.a_fork_of_a_pruned_log,
+        forks.a_fork_is_independent,
+    ),
     "11, deleting is complete": (_deleting_is_complete, _sessions_are_listed),
     "12, media are deduplicated": (_media_outlive_other_references,),
     "13, unfinished work is indexed": (_unfinished_work_is_indexed, _unknown_unfinished_work_is_folded),
@@ -595,5 +573,6 @@ _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
         checkpoints.a_fork_has_the_checkpoints_of_its_place,
         checkpoints.checkpoints_are_fenced,
     ),
+    "sessions are independent": (ids.sessions_are_kept_apart,),
 }
 _OF_TWO: Final = (_both_see_all, _one_of_both_wins, claims.one_of_both_takes_over)
