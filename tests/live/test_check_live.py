@@ -200,9 +200,98 @@ class RaisesAfterItsEnd(MemoryLive):
         super().publish(session_id, items, after=after, token=token)
 
 
+class NamesAnotherSession(Filtered):
+    def given(self, item):
+        return [attrs.evolve(item, session_id="x")] if isinstance(item, Frame) else [item]
+
+
+class CountsWhatIsPublished(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        if len(items):
+            super().publish(session_id, items, after=after, token=token)
+
+
+class RefusesUnknownSessions(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        if not self._store.seq(session_id):
+            raise StoreError(f"unknown session {session_id!r}")
+        super().publish(session_id, items, after=after, token=token)
+
+
+class GivesOpenTextsFromTheStartAlone(MemoryLive):
+    async def subscribe(self, session_id, after=0):
+        items, source = 0, super().subscribe(session_id, after)
+        async for item in source:
+            items += 1
+            if not (after and items == 1 and isinstance(item, Frame)):
+                yield item
+
+
+class KnowsOneCall(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        kept = [item for item in items if getattr(item, "type", "") != "tool.progress" or item.call_id == "c1"]
+        super().publish(session_id, kept, after=after, token=token)
+
+
+class TakesWhatHasNoTokenForOld(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        owned = vars(self).setdefault("owned", set())
+        if token is not None:
+            owned.add(session_id)
+        if token is not None or session_id not in owned:
+            super().publish(session_id, items, after=after, token=token)
+
+
+class KeepsOneTokenForAll(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        newest = max(vars(self).get("newest", 0), token or 0)
+        vars(self)["newest"] = newest
+        if token in (None, newest):
+            super().publish(session_id, items, after=after, token=token)
+
+
+class PublishesInEverySession(MemoryLive):
+    def publish(self, session_id, items, *, after, token=None):
+        super().publish(session_id, items, after=after, token=token)
+        shown = [item for item in items if not isinstance(item, Record)]
+        for other in [name for name in self._topics if name != session_id]:
+            super().publish(other, shown, after=self._store.seq(other), token=token)
+
+
+class ForgetsWhatIsRestarted(MemoryLive):
+    async def subscribe(self, session_id, after=0):
+        is_restarted = False
+        async for item in super().subscribe(session_id, after):
+            is_restarted |= isinstance(item, Record) and item.event.type == "step.restarted"
+            if not (is_restarted and isinstance(item, Frame) and "published" not in vars(self)):
+                yield item
+
+    def publish(self, session_id, items, *, after, token=None):
+        vars(self)["published"] = True
+        super().publish(session_id, items, after=after, token=token)
+
+
+class ReadsFromItsFirstCursor(MemoryLive):
+    async def subscribe(self, session_id, after=0):
+        async for item in super().subscribe(session_id, after):
+            if self._store.seq(session_id):
+                next(self._store.read(session_id, after), None)
+            yield item
+
+
 @pytest.mark.parametrize(
     ("channel", "promise"),
     [
+        (NamesAnotherSession, "publishing does not block: session of an item"),
+        (CountsWhatIsPublished, "publishing does not block: unexpected TypeError"),
+        (RefusesUnknownSessions, "publishing does not block: unexpected StoreError: unknown session"),
+        (GivesOpenTextsFromTheStartAlone, "joining late loses nothing: the whole text for one that has all records"),
+        (KnowsOneCall, "joining late loses nothing: the last progress of a call"),
+        (TakesWhatHasNoTokenForOld, "old owners are refused: a delta without a token"),
+        (KeepsOneTokenForAll, "sessions are independent: the text 'of s of s ' of one of two sessions"),
+        (PublishesInEverySession, "sessions are independent: "),
+        (ForgetsWhatIsRestarted, "other processes are seen: a checkpoint after a restart"),
+        (ReadsFromItsFirstCursor, "cursors outside of the log are refused: unexpected PrunedError"),
         (FlushesEachDelta, "publishing does not block: 200 deltas published at once came in"),
         (PublishesInTheLoopAlone, "publishing does not block: unexpected RuntimeError: Non-thread-safe operation"),
         (RepeatsRecords, "publishing does not block: seq of the next record: expected 2, got 1"),

@@ -104,6 +104,7 @@ class Watcher:
         self, live: Live, *, session_id: str = "s", start: Transcript | None = None, repeats: bool = False
     ) -> None:
         self.items: list[Record | Frame] = []
+        self._session_id = session_id
         self._repeats = repeats
         self._reported = False
         self._builder = Builder(Transcript() if start is None else start)
@@ -156,6 +157,7 @@ class Watcher:
 
     async def _watch(self) -> None:
         async for item in self._source:
+            same(self._session_id, item.session_id, "session of an item")
             judge(self._builder, item, repeats=self._repeats)
             self.items.append(item)
 
@@ -195,7 +197,8 @@ async def _publishing_returns_at_once(live: Live, store: MemoryStore) -> None:
             publisher.say("ab", "c")
         await watcher.until(lambda: len(watcher.text) == 300, "300 characters")
         require(len(watcher.frames) <= 3, f"200 deltas published at once came in {len(watcher.frames)} frames")
-        live.publish("s", [ev.TextDelta(message_id="none", offset=0, delta="x")], after=publisher.seq - 1)
+        live.publish("s", iter([ev.TextDelta(message_id="none", offset=0, delta="x")]), after=publisher.seq - 1)
+        live.publish("unknown", [ev.TextDelta(message_id="a1", offset=0, delta="x")], after=0)
         live.publish("s", [ev.TextDelta(message_id="a1", offset=999, delta="x")], after=publisher.seq)
         publisher.append(ev.TextEnded(message_id="a1", text="abc" * 100))
         await watcher.up_to(publisher)
@@ -237,8 +240,7 @@ async def _records_come_once_in_order(live: Live, store: MemoryStore) -> None:
 async def _who_is_late_gets_all(live: Live, store: MemoryStore) -> None:
     publisher = Publisher(live, store)
     publisher.begin()
-    call = Call("look", call_id="c1")
-    shown = durable(answer(calls=[call], message_id="b1"))
+    shown = durable(answer(calls=[Call("look", call_id=name) for name in ("c1", "c2")], message_id="b1"))
     for piece in (_CHARACTERS, "one ", "two ", "three"):
         publisher.say(piece)
         async with Watcher(live) as watcher:
@@ -246,16 +248,18 @@ async def _who_is_late_gets_all(live: Live, store: MemoryStore) -> None:
     async with Watcher(live) as watcher:
         await watcher.until(lambda: watcher.text.endswith("three"), "the whole text")
         require(len(watcher.frames) == 1, f"an open text came in {len(watcher.frames)} frames to a late subscriber")
+    async with Watcher(live, start=fold(store.read("s"))) as watcher:
+        await watcher.until(lambda: watcher.text.endswith("three"), "the whole text for one that has all records")
     publisher.append(
         ev.TextEnded(message_id="a1", text=f"{_CHARACTERS}one two three"),
         ev.StepEnded(message_id="a1", finish_reason="stop"),
         *shown,
     )
-    publisher.show(_progress("1 %"), _progress("2 %"))
+    publisher.show(_progress("1 %"), _progress("2 %"), _progress("3 %", "c2"))
     async with Watcher(live) as watcher:
-        await watcher.until(lambda: _output(watcher) == "2 %", "the last progress of a call")
-        publisher.append(ev.ToolSuccess(message_id="b1", call_id="c1", output="done"))
-        live.publish("s", [_progress("stale")], after=publisher.seq - 1)
+        await watcher.until(lambda: _output(watcher) == "2 %3 %", "the last progress of a call")
+        publisher.append(*[ev.ToolSuccess(message_id="b1", call_id=name, output="done") for name in ("c1", "c2")])
+        live.publish("s", [_progress("stale")], after=publisher.seq - 2)
         await watcher.up_to(publisher)
         await asyncio.sleep(1)
     async with Watcher(live) as watcher:
@@ -300,8 +304,8 @@ async def _joining_while_text_comes(live: Live, store: MemoryStore) -> None:
             await watcher.until(lambda: watcher.text == text, "the text for one that has joined while it came")  # noqa: B023
 
 
-def _progress(output: str) -> LiveEvent:
-    return ev.ToolProgress(message_id="b1", call_id="c1", output=output)
+def _progress(output: str, call_id: str = "c1") -> LiveEvent:
+    return ev.ToolProgress(message_id="b1", call_id=call_id, output=output)
 
 
 def _output(watcher: Watcher) -> str:
@@ -432,9 +436,30 @@ async def _old_owners_are_refused(live: Live, store: MemoryStore) -> None:
             await late.until(lambda: late.text != "", "the text of the second owner")
             new.show(ev.TextDelta(message_id="a1", offset=5, delta=" too"))
             await late.until(lambda: late.text == "right too", "the text of the second owner")
-        new.append(ev.TextEnded(message_id="a1", text="right too"))
+            live.publish("s", [ev.TextDelta(message_id="a1", offset=9, delta="!")], after=new.seq)
+            await late.until(lambda: late.text == "right too!", "a delta without a token")
+        new.append(ev.TextEnded(message_id="a1", text="right too!"))
         await watcher.until(lambda: watcher.transcript.seq == new.seq, "the end of the text")
         require("wrong" not in repr(watcher.items), "an old owner was given to subscribers")
+
+
+async def _sessions_do_not_mix(live: Live, store: MemoryStore) -> None:
+    async with AsyncExitStack() as stack:
+        watched: list[tuple[Publisher, Watcher]] = []
+        for name in ("s", "other"):
+            publisher = Publisher(live, store, session_id=name, token=store.claim(name, "worker").token)
+            watched.append((publisher, await stack.enter_async_context(Watcher(live, session_id=name))))
+            publisher.begin()
+        for publisher, _ in watched * 2:
+            publisher.say(f"of {publisher.session_id} ")
+        for publisher, watcher in watched:
+            text = f"of {publisher.session_id} " * 2
+            await watcher.until(lambda: watcher.text == text, f"the text {text!r} of one of two sessions")  # noqa: B023
+            same(text, _streamed(watcher, "a1"), "deltas of one of two sessions")
+            publisher.append(ev.TextEnded(message_id="a1", text=text))
+            Publisher(live, store, session_id=publisher.session_id).append(prompt(message_id="u2"))
+            store.append(publisher.session_id, [prompt(message_id="u3")])
+            await watcher.up_to(publisher)
 
 
 async def _others_are_found(live: Live, store: MemoryStore) -> None:
@@ -449,6 +474,9 @@ async def _others_are_found(live: Live, store: MemoryStore) -> None:
             await late.until(lambda: late.text == "abc", "checkpoints, for a late subscriber")
         store.append("s", [ev.TextEnded(message_id="a1", text="abcd")])
         await watcher.until(lambda: watcher.transcript.seq == 4, "the end of the text")
+        store.append("s", [ev.StepRestarted(message_id="a1", reason="again"), ev.TextStarted(message_id="a1")])
+        store.checkpoint("s", [ev.TextDelta(message_id="a1", offset=0, delta="b")])
+        await watcher.until(lambda: watcher.text == "b", "a checkpoint after a restart")
 
 
 async def _logs_that_went_back(live: Live, store: MemoryStore) -> None:
@@ -463,6 +491,16 @@ async def _logs_that_went_back(live: Live, store: MemoryStore) -> None:
         store.delete("s")
         with suppress(StoreError):
             await watcher.until(lambda: False, "the failure of a subscription whose session is deleted")
+
+
+async def _watched_logs_may_be_pruned(live: Live, store: MemoryStore) -> None:
+    publisher = Publisher(live, store)
+    async with Watcher(live) as watcher:
+        for number in range(1, 4):
+            publisher.append(prompt(message_id=f"u{number}"))
+            await watcher.until(lambda: watcher.transcript.seq == publisher.seq, "a record after others were pruned")
+            store.snapshot("s", watcher.transcript)
+            store.prune("s", number)
 
 
 async def _logs_that_began_anew(live: Live, store: MemoryStore) -> None:
@@ -517,5 +555,10 @@ _PROMISES: Final[dict[str, Sequence[_Try]]] = {
     "memory is bounded": [_slow_subscribers_get_what_they_lack],
     "old owners are refused": [_old_owners_are_refused],
     "other processes are seen": [_others_are_found],
-    "cursors outside of the log are refused": [_logs_that_went_back, _logs_that_began_anew],
+    "sessions are independent": [_sessions_do_not_mix],
+    "cursors outside of the log are refused": [
+        _logs_that_went_back,
+        _watched_logs_may_be_pruned,
+        _logs_that_began_anew,
+    ],
 }
