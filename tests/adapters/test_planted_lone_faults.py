@@ -19,6 +19,10 @@ from .test_planted_details import CONVERSE, GENERATE, RESPONSES, TWO, check, pla
 from .test_planted_faults import SAMPLES
 
 
+def never(self, *_, **__):
+    pass
+
+
 class SignsTheNextTextToo(AnthropicMessagesDecoder):
     signature = ""
 
@@ -49,6 +53,23 @@ class EndsThoughtsWithTheirPiece(AnthropicMessagesDecoder):
         return events
 
 
+class AddsNothingTwice(AnthropicMessagesDecoder):
+    last = None
+    offer_fast_path = never
+
+    def _add(self, block, text):
+        before, self.last = self.last, text
+        if text != before or block.role == "call":
+            super()._add(block, text)
+
+
+class ForgetsUsageWhenCut(AnthropicMessagesDecoder):
+    def on_close(self, error):
+        if error is not None:
+            self._counts = {}
+        super().on_close(error)
+
+
 class TrustsEveryText(AnthropicMessagesDecoder):
     def _on_delta(self, event, delta):
         if delta.get("type") == "text_delta":
@@ -66,10 +87,6 @@ def finishing_what_is_damaged(self, error, **more):
 def forgetting_frames(self, event):
     self.frame_ids.clear()
     super(type(self), self).on_event(event)
-
-
-def never(self, *_, **__):
-    pass
 
 
 TRIES = count()
@@ -162,6 +179,14 @@ OF_MESSAGES = {
     "a text that is always a string": (
         {"decoder": TrustsEveryText},
         "damaged copy .*: the adapter raised KeyError",
+    ),
+    "a piece that is as the one before it": (
+        {"decoder": AddsNothingTwice},
+        "thinking: with 'Zzyxw' in the frames at byte .* and .*, part 0 of 'a1' has the text 'Zzyxw'; a piece that is",
+    ),
+    "usage of what was cut": (
+        {"decoder": ForgetsUsageWhenCut},
+        "thinking: input_tokens of the frame at byte 0 is lost if the stream is cut behind it",
     ),
     "a count that is of nothing": (
         with_input(424242),

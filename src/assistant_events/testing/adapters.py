@@ -101,8 +101,9 @@ def check_adapter(
       of calls arrive as written, whatever is in them, and media with their type; no title, input or result is made up.
     - The emitter's stream has model, id and error of the answer, and what was cut is cut in it; of answers of others it
       has texts, counts and ends. Documents have errors, and are read as the stream is when it has other content.
-    - State is kept without a text beside it, and when the stream is cut behind it, as are details of a text; a piece
-      with the number of an item adds to that item alone; a text streams as it comes, once. An answer means the same
+    - State is kept without a text beside it, and when the stream is cut behind it, as are details of a text and usage;
+      a piece with the number of an item adds to that item alone; a text streams as it comes, once, also where a piece
+      is as the one before. An answer means the same
       with nulls and unset flags, with two frames in one, with parsed events in place of bytes, and with a word of
       tomorrow for its end.
     - Decoding, encoding and emitting change nothing in the classes of the adapter and in their modules.
@@ -553,6 +554,7 @@ _FURTHER_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     exactness.check_objects,
     variations.check_cuts_of_state,
     variations.check_cuts_of_details,
+    variations.check_cuts_of_usage,
     variations.check_last_errors,
     variations.check_counts,
     variations.check_written_cuts,

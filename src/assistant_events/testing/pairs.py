@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Final
@@ -16,10 +17,12 @@ from assistant_events.testing.sample import (
     Place,
     Sample,
     id_of,
+    leaves,
     named,
     objects,
     opaque_strings,
     parts_of,
+    pieces_of,
     require,
     strings,
 )
@@ -34,6 +37,8 @@ _OF_RESULTS: Final = re.compile("result|output|response", re.IGNORECASE)
 """Words in the types of results of calls, or in the names of fields with one, on most wires."""
 
 _TEXTS: Final = (msg.TextPart, msg.ReasoningPart)
+
+_WORD_TWICE: Final = "Zzyxw"
 
 _OPAQUE: Final = 16
 """Length from which on a string of state is looked for."""
@@ -326,6 +331,47 @@ def _outputs(call: msg.ToolPart) -> list[str]:
     return [text for text in texts_of_output(call) if len(text) >= _SHORT]
 
 
+def check_equal_pieces(sample: Sample) -> None:
+    """Put the same word into two pieces of a text that follow each other: both arrive."""
+    seen = Counter([text for frame in sample.frames for text in strings(frame.document)])
+    tokens = {place: part.text for place, part in parts_of(sample.transcript).items() if isinstance(part, _TEXTS)}
+    last: dict[object, tuple[int, str, Place]] = {}
+    tried: set[object] = set()
+    for at, frame in enumerate(sample.frames):
+        for path, leaf in leaves(frame.document):
+            places = [place for place, token in tokens.items() if isinstance(leaf, str) and leaf and leaf in token]
+            if not isinstance(leaf, str) or len(places) != 1 or seen[leaf] > 1:
+                continue
+            key = frame.name, path
+            before, last[key] = last.get(key), (at, leaf, places[0])
+            if before is not None and before[2] == places[0] and before[0] < at and key not in tried:
+                tried.add(key)
+                _check_equal_pieces(sample, (before[0], before[1]), (at, leaf), places[0])
+
+
+def _check_equal_pieces(sample: Sample, one: tuple[int, str], other: tuple[int, str], place: Place) -> None:
+    whole = pieces_of(sample.transcript)[place]
+
+    def with_word(*pieces: tuple[int, str]) -> tuple[str | None, str]:
+        """Return the text with a word in place of some pieces, and what it has to be."""
+        expected = whole
+        for _, text in pieces:
+            expected = expected.replace(text, _WORD_TWICE, 1)
+        repeating = {at: {whole: expected} for at, each in enumerate(sample.frames) if whole in strings(each.document)}
+        changed = sample.changed({**repeating, **{at: {text: _WORD_TWICE} for at, text in pieces}})
+        return pieces_of(changed.transcript).get(place), expected
+
+    if any(found != expected for found, expected in (with_word(one), with_word(other))):
+        return  # a piece is more than a text
+    found, expected = with_word(one, other)
+    require(
+        found == expected,
+        f"{sample.name}: with {_WORD_TWICE!r} in the frames at byte {sample.frames[one[0]].start} and "
+        f"{sample.frames[other[0]].start}, {named([place])} has the text {found!r:.200}; a piece that is as the one "
+        "before it is not the same one",
+    )
+
+
 CHECKS: Final[tuple[Callable[[Sample], None], ...]] = (
     check_answered,
     check_own_results,
@@ -337,5 +383,6 @@ CHECKS: Final[tuple[Callable[[Sample], None], ...]] = (
     check_written_numbers,
     check_written_frames,
     check_same_ids,
+    check_equal_pieces,
 )
 """What is tried on each stream."""

@@ -126,6 +126,23 @@ def check_cuts_of_details(sample: Sample) -> None:
         )
 
 
+def check_cuts_of_usage(sample: Sample) -> None:
+    """Cut the stream behind the first frame with a count of a side: the failed step has usage."""
+    usage = sample.answers[0].usage if len(sample.answers) == 1 else None
+    sides = set[object]() if usage is None else {getattr(usage, name) or None for name in COUNTS} - {None}
+    details = [] if usage is None else [(path[-1], leaf) for path, leaf in leaves(thaw(usage.details)) if leaf in sides]
+    for frame in sample.frames[:-1] if details else ():
+        came = [path[-1] for path, leaf in leaves(frame.document) if path and (path[-1], leaf) in details]
+        if came:
+            last = fold(sample.decode([sample.body[: frame.end]], error=CUT)).last
+            require(
+                not isinstance(last, msg.AssistantMessage) or last.usage is not None,
+                f"{sample.name}: {came[0]} of the frame at byte {frame.start} is lost if the stream is cut behind it: "
+                "the step has no usage; give it to `note_usage` when it comes",
+            )
+            return
+
+
 def check_last_errors(sample: Sample) -> None:
     """End the stream behind a frame with an error: it is the error of the answer."""
     for frame in sample.frames:
