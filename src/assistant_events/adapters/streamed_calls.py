@@ -116,7 +116,9 @@ class StreamedCalls:
         first = len(self._ids) - len(pieces)
         if first < 0 or len(pieces) == 1 or any(_is_addressed(piece) for piece in pieces):
             return [
-                piece for piece in pieces if type_of(piece) or filled({**piece, **mapping(piece, "function")}, _USUAL)
+                piece
+                for piece in pieces
+                if any(mapping(piece, "function").values()) or type_of(piece) or filled(piece, _USUAL)
             ]
         self._at |= {_PLACES - call: call for call in range(first, len(self._ids))}
         return [{**piece, "index": _PLACES - first - at} for at, piece in enumerate(pieces)]

@@ -201,7 +201,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_delta(self, delta: Fields) -> bool:
         """Read the fields of a delta in the order of a message, and return whether it has any."""
-        filled = [key for key, value in delta.items() if key in words.CONTENTS and has_any(value)]
+        filled = [key for key, value in delta.items() if value and key in words.CONTENTS and has_any(value)]
         named, thought = (next(filter(filled.__contains__, fields), "") for fields in (words.DETAILS, words.REASONING))
         details = mappings(delta, named)
         shown = "".join([string(each, self._details.text_field(each)) or "" for each in details])
