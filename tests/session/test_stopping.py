@@ -12,7 +12,7 @@ from assistant_events.messages import close_message, interrupted
 from assistant_events.session import Session, SyncSession
 from assistant_events.session.stopping import since_its_end
 from assistant_events.stores import MemoryStore, SqliteStore
-from assistant_events.testing import Call, answer, prompt, rewind
+from assistant_events.testing import Call, answer, durable, prompt, rewind
 from tests.session.moves import BODY, RUN, SlowProvider, left_by_a_dead_worker, run, silent, until, with_run
 from tests.session.scripted import CUT, Provider, Store, line
 
@@ -50,6 +50,21 @@ def test_a_stop_of_a_session_that_was_opened_before():
         assert Awaits.USER is early.transcript.awaits
 
     run(main())
+
+
+def test_a_stop_of_a_call_that_was_started():
+    """
+    It fails with the others, though it may have run: nothing is left to wait for.
+    """
+    store = MemoryStore()
+    session = SyncSession.open(store, "s1")
+    calls = [Call("f", {}, call_id=name) for name in ("c1", "c2")]
+    session.append(prompt(message_id="u1"), *durable(answer("", calls=calls)))
+    session.append(session.transcript.pending_tool_calls[0].start())
+    session.stop()
+
+    assert ["cancelled", "cancelled"] == [call.error.kind for call in session.transcript["a1"].tool_calls]
+    assert {} == store.unfinished()
 
 
 def test_a_stop_of_a_run_that_was_cut(caplog):

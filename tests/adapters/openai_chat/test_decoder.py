@@ -810,6 +810,18 @@ def test_sources_and_tools_of_claude_behind_portkey():
     assert {"content_blocks": [searched]} == thaw(found.details["message"])
 
 
+def test_a_call_of_claude_itself_without_its_result():
+    """
+    Its id shows that no app is to run it, also where the answer ends before the result.
+    """
+    calls = [
+        {"index": 0, "id": "srvtoolu_1", "type": "function", "function": {"name": "web_search", "arguments": "{}"}}
+    ]
+    found = message(answer(D(tool_calls=calls)))
+
+    assert ((), True) == (found.pending_tool_calls, found.tool_calls[0].provider_executed)
+
+
 def test_a_document_of_gemini_behind_portkey():
     """
     Its content is the last text alone; the blocks have all of them, and the images.
