@@ -193,6 +193,15 @@ def test_the_error_of_google():
     assert ("overloaded", "later", "UNAVAILABLE") == (found.kind, found.message, found.code)
 
 
+def test_a_key_in_an_exception_of_botocore():
+    """
+    It is not in the error, though the service repeats it.
+    """
+    response = {"Error": {"Code": "AccessDeniedException", "Message": "bad key sk-0123456789abcdefghij"}}
+
+    assert "bad key [hidden]" == transport_error(stranger("ClientError", response=response)).message
+
+
 def test_an_exception_of_botocore():
     """
     Its response has the name of the exception and, before a stream, the status.
