@@ -287,6 +287,7 @@ ENDS_OF_PLANS = {
     "no time of the response": (1800000042, None, None),
     "no time of the end": (None, "Fri, 15 Jan 2027 08:00:00 GMT", None),
     "a number that no clock has": (10**400, "Fri, 15 Jan 2027 08:00:00 GMT", None),
+    "a time that no calendar has": (10**30, "Fri, 15 Jan 2027 08:00:00 GMT", None),
 }
 
 

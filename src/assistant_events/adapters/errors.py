@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -69,6 +70,7 @@ Copilot (microsoft/vscode-copilot-release#3519), and PostHog (PostHog/posthog#82
 """
 
 _UNITS: Final = MappingProxyType({"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0})
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _STATUS: Final = re.compile("[1-5][0-9]{2}")
 _SECONDS: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _NOTHING: Final = frozenset({"None", "null"})
@@ -368,11 +370,10 @@ def _until_reset_s(error: Fields, headers: Mapping[str, str]) -> float | None:
     """
     stated = string(mapping(mapping(error, "metadata"), "headers"), "X-RateLimit-Reset")
     try:
-        end = int(stated[:13]) / 1000 if stated else float(integer(error, "resets_at") or "")
-        after = end - parsedate_to_datetime(headers.get("date", "")).timestamp()
+        end = _EPOCH + timedelta(seconds=int(stated[:13]) / 1000 if stated else int(integer(error, "resets_at") or ""))
+        return max((end - parsedate_to_datetime(headers.get("date", ""))).total_seconds(), 0.0)
     except (ValueError, TypeError, OverflowError):
         return None
-    return max(after, 0.0)
 
 
 def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
