@@ -12,7 +12,7 @@ from assistant_events.adapters import load_dialect
 from assistant_events.adapters.errors import ErrorTable, retry_after_s
 from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
 from assistant_events.adapters.openai_errors import ERRORS as OPENAI_ERRORS
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind, write_json
 
 TABLE = ErrorTable(
     codes={
@@ -423,6 +423,14 @@ LISTS = {
         {"success": False, "errors": [{"code": 7000, "message": "No route for that URI"}]},
         ("No route for that URI", "7000"),
     ),
+    "FastAPI, an index and a message of too many digits": (
+        {"detail": [{"loc": ["body", 10**4999], "msg": 10**4999}]},
+        (f"body.1{'0' * 4999}: 1{'0' * 4999}", None),
+    ),
+    "MiniMax, a number of too many digits": (
+        {"base_resp": {"status_code": 10**4999, "status_msg": "x"}},
+        ("x", f"1{'0' * 4999}"),
+    ),
     "a message beside a text": ({"message": "Not permitted", "detail": "n"}, ("Not permitted", None)),
 }
 
@@ -432,7 +440,7 @@ def test_lists_of_faults(document, expected):
     """
     Servers that name what is wrong with each field of a request are understood, without the values of the fields.
     """
-    error = load_dialect("openai-chat").http_error(422, {}, json.dumps(document).encode())
+    error = load_dialect("openai-chat").http_error(422, {}, write_json(document))
 
     assert expected == (error.message, error.code)
     assert "secret" not in str(error)

@@ -16,7 +16,16 @@ from typing import Any, Final, final
 import attrs
 
 from assistant_events.adapters.error_phrases import CODES, PHRASES
-from assistant_events.adapters.json_fields import Fields, array, integer, mapping, mappings, others, string
+from assistant_events.adapters.json_fields import (
+    Fields,
+    array,
+    integer,
+    mapping,
+    mappings,
+    others,
+    string,
+    text_of_input,
+)
 from assistant_events.adapters.refused_state import REFUSALS
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
@@ -395,7 +404,9 @@ def error_of_status(document: Fields) -> Fields:
     number = integer(status, "status_code") or 0
     if number in (0, 200):
         return {}
-    return others({"code": str(number), "type": _OF_MINIMAX.get(number), "message": string(status, "status_msg")})
+    return others(
+        {"code": text_of_input(number), "type": _OF_MINIMAX.get(number), "message": string(status, "status_msg")}
+    )
 
 
 def error_of_document(document: Fields, beside: Iterable[str] = ()) -> Fields:
@@ -434,7 +445,7 @@ def exception_name(kind: str) -> str:
 def _error_of_list(document: Fields) -> Fields:
     """Return the error of a document that lists faults; empty when it does not."""
     faults = [
-        ".".join([str(step) for step in array(fault, "loc")]) + f": {fault.get('msg')}"
+        ".".join(map(text_of_input, array(fault, "loc"))) + f": {text_of_input(fault.get('msg'))}"
         for fault in mappings(mapping(document, "message") or document, "detail")
     ]
     listed = [{"message": "; ".join(faults)}] if faults else mappings(document, "errors")
