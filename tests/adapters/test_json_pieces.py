@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from assistant_events.adapters.json_pieces import JsonPieces, pieces_of, place_of
+from assistant_events.adapters.json_pieces import JsonPieces, argument_of, pieces_of, place_of
 
 PLACES = {
     "$.a": ("a",),
@@ -16,13 +16,15 @@ PLACES = {
     r"$['it\'s \\']": ("it's \\",),
     "$.größe-1": ("größe-1",),
     "a": None,
+    "x.a": None,
     "": None,
     "$": None,
     "$[0]": None,
     "$.a..b": None,
     "$.a[*]": None,
     "$.a[-1]": None,
-    "$" + ".a" * 500: None,
+    "$" + ".a" * 99: ("a",) * 99,
+    "$" + ".b" * 100: None,
 }
 
 
@@ -49,6 +51,7 @@ OBJECTS = [
     {"a": 1},
     {"a": {"b": [{"c": 'x"\\'}, {"c": None, "d": [True, [1.5, {"e": ""}]]}]}, "f": "é🚀"},
     {"a": [[1, 2], [3]], "b": [{}], "c": []},
+    {"a": [[at] for at in range(70)]},
 ]
 
 
@@ -87,6 +90,8 @@ DISORDER = {
     "an index again": [("$.a[0]", 1), ("$.a[1]", 2), ("$.a[0]", 3)],
     "around the last": [("$.a.b", 1), ("$.a", 2)],
     "a text where a number was": [("$.a", 1), ("$.a", "x")],
+    "a number where a text was": [("$.a", "x"), ("$.a", 1)],
+    "values behind a gap": [("$.a[0]", 1), ("$.a[2]", 3), ("$.a[3]", 4)],
     "an index later": [("$.a[0]", "x"), ("$.a[2]", "z"), ("$.a[1]", "y")],
     "objects of an array": [("$.a[0].b", 1), ("$.a[3].b", 4), ("$.a[1].b", 2)],
     "a null that was one": [("$.a[0]", None), ("$.a[0]", 1)],
@@ -97,6 +102,8 @@ VALUES = {
     "an index again": {"a": [3, 2]},
     "around the last": {"a": 2},
     "a text where a number was": {"a": "x"},
+    "a number where a text was": {"a": 1},
+    "values behind a gap": {"a": [1, None, 3, 4]},
     "an index later": {"a": ["x", "y", "z"]},
     "objects of an array": {"a": [{"b": 1}, {"b": 2}, None, {"b": 4}]},
     "a null that was one": {"a": [1]},
@@ -128,6 +135,36 @@ def test_places_that_the_object_does_not_have(path, value):
     assert pieces.add(path, value) is None
     assert {"a": "x", "c": [1]} == pieces.value
     assert '{"a":"x","c":[1]}' == text + pieces.end()
+
+
+@pytest.mark.parametrize("path", ["$.a[64]", "$.a[64][0]", "$.a[0][64]"])
+def test_an_array_with_gaps(path):
+    """
+    As many values as may be missing at once.
+    """
+    assert JsonPieces().add(path, 1) is not None
+
+
+ARGUMENTS = {
+    "text": ("x", {"stringValue": "x"}),
+    "a number": (1.5, {"numberValue": 1.5}),
+    "an integer": (2, {"numberValue": 2}),
+    "a boolean": (True, {"boolValue": True}),
+    "null": (None, {"nullValue": "NULL_VALUE"}),
+}
+
+
+@pytest.mark.parametrize(("value", "field"), ARGUMENTS.values(), ids=ARGUMENTS)
+def test_a_value_as_an_argument(value, field):
+    """
+    It is written as Google does, and read as the same value.
+    """
+    pieces = JsonPieces()
+    pieces.add_argument(argument_of("$.a", value))
+    pieces.end()
+
+    assert {"jsonPath": "$.a", **field} == argument_of("$.a", value)
+    assert {"a": value} == pieces.value
 
 
 CUT = {

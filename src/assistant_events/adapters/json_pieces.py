@@ -73,10 +73,11 @@ class JsonPieces:
         if text is not None and self._pieces is not None and place == self._place:
             self._pieces.append(text)
             added = write_json(text)[1:-1].decode()
-        elif self._put(place, "" if text is not None else value):
+        elif self._put(place, value):
             added = self._end_string() + self._go_to(place)
+            self._put(place, value)  # again: the string may have been here
             self._pieces = None if text is None else [text]
-            added += write_json(value).decode().removesuffix("" if text is None else '"')
+            added += write_json(value).decode().removesuffix('"')
         else:
             return None
         return added if self.is_ordered else ""
@@ -104,7 +105,6 @@ class JsonPieces:
         if self._pieces is None:
             return ""
         self._put(self._place, "".join(self._pieces))
-        self._pieces = None
         return '"'
 
     def _put(self, place: Place, value: Any) -> bool:
