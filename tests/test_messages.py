@@ -413,6 +413,16 @@ def test_redacted_unknown_events():
     assert {"type": "new", "v": 2, "message_id": "a1"} == redact(event).data
 
 
+@pytest.mark.parametrize("message_id", [{"deep": [1]}, SECRET], ids=["plain", "a state"])
+def test_redact_what_is_no_message_id(message_id):
+    """
+    Another value than a text under its name is not one, and may hold anything, also more levels than a state.
+    """
+    document = {"type": "new", "message_id": message_id}
+
+    assert {"type": "new"} == redact(UnknownEvent(type="new", version=1, data=document)).data
+
+
 def test_redacted_records():
     """
     A redacted record keeps its `seq`; its event is redacted, its `meta` removed.

@@ -56,7 +56,8 @@ def _redacted(value: Any) -> Any:
     if value.__class__ is tuple:
         return tuple(map(_redacted, value))
     if isinstance(value, UnknownEvent):
-        return attrs.evolve(value, data={key: value.data[key] for key in _KEPT_OF_UNKNOWN if key in value.data})
+        known = {key: value.data.get(key) for key in _KEPT_OF_UNKNOWN}
+        return attrs.evolve(value, data={key: each for key, each in known.items() if isinstance(each, str | int)})
     if not attrs.has(value.__class__):
         return value
     changes: dict[str, Any] = {}
