@@ -233,6 +233,7 @@ def test_usage_of_a_transcript():
     The tokens of all messages that are there are added, also of failed ones; rewound and unknown ones add nothing.
     """
     events = [
+        prompt(),
         *answer("a", usage=Usage(input_tokens=1, output_tokens=2)),
         *answer("b", message_id="a2"),
         *answer("c", message_id="a3", usage=Usage(input_tokens=10), error=error()),

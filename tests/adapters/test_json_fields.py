@@ -208,6 +208,8 @@ def test_distinct_objects():
 
 def test_halves_of_pairs():
     """
-    They are replaced everywhere.
+    They are replaced everywhere; other values stay.
     """
-    assert {"\ufffd": ["\ufffd", {"a": "\ufffd"}]} == valid_json({"\ud83d": ("\ud83d", {"a": "\ud83d"})})
+    assert {"\ufffd": ["\ufffd", {"a": "\ufffd"}, 1, None]} == valid_json(
+        {"\ud83d": ("\ud83d", {"a": "\ud83d"}, 1, None)}
+    )
