@@ -115,6 +115,31 @@ def test_offsets():
     assert [8, 9] == offsets(writer, delta(6, "e"), delta(7, "f"))
 
 
+def test_a_delta_that_comes_twice():
+    """
+    Its characters count once, also where it ends with the text.
+    """
+    twice = delta(0, "a😀"), delta(1, "😀"), delta(2, "b"), delta(3, "😀"), delta(4, "x")
+
+    assert [0, 1, 3, 4, 6] == offsets(DocumentWriter(), *twice)
+
+
+def test_what_a_browser_gets_from_another_writer():
+    """
+    Its deltas are counted, in frames, records and alone; what it ends is not continued.
+    """
+    writer = DocumentWriter()
+    writer.skip(Frame(session_id="s", after=1, events=(delta(0, "😀"),)))
+    writer.skip(delta(1, "😀"))
+
+    assert [4] == offsets(writer, delta(2, "x"))
+
+    [ended] = records([TextEnded(message_id="a1", text="😀😀x")])
+    writer.skip(ended)
+
+    assert [0, 1] == offsets(writer, delta(0, "y"), delta(1, "z"))
+
+
 def test_a_gap_stays_a_gap():
     """
     After a delta that was lost, offsets are beyond what the browser has.
@@ -141,6 +166,10 @@ def test_a_snapshot_replaces_what_is_open():
     writer.snapshot(fold(answer("x")[:1]))
 
     assert [0, 1] == offsets(writer, delta(0, "x"), delta(1, "y"))
+
+    writer.snapshot(fold(answer("😀")[:3]))
+
+    assert [2] == offsets(writer, delta(1, "x"))
 
 
 def test_what_a_browser_has_is_counted():
