@@ -2,6 +2,8 @@
 Which state is sent to whom: tables of policies cell by cell, and the rules that hold for every policy.
 """
 
+import re
+
 import attrs
 import pytest
 
@@ -461,6 +463,44 @@ def test_reasoning_of_a_server_that_does_not_sign(model, kept):
     selection = select([answer], attrs.evolve(answer.origin, model=model), policy=policy)
 
     assert [reasoning({}), text({})][not kept :] == list(selection.messages[0].parts)
+
+
+PLATFORMS = history.Platforms(
+    origins=frozenset({("acme", CLAUDE), ("acme-cloud", CLAUDE)}),
+    keys=frozenset({"signature"}),
+    affixes=re.compile(r"^cloud\."),
+)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "relation"),
+    [
+        ("acme-cloud", "cloud.m1", Relation.SAME_MODEL),
+        ("acme-cloud", "m2", Relation.OTHER_PROVIDER),
+        ("acme-cloud", None, Relation.OTHER_PROVIDER),
+        ("elsewhere", "m1", Relation.OTHER_PROVIDER),
+        ("acme", "cloud.m1", Relation.SAME_ORIGIN),
+        ("acme", "m2", Relation.OTHER_MODEL),
+    ],
+)
+def test_platforms_of_one_model(provider, model, relation):
+    """
+    A model is the same on each of them, whatever they add to its name; an unknown one is not.
+    """
+    issuer, other = [Origin(provider=p, model=m, dialect=CLAUDE) for p, m in (("acme", "m1"), (provider, model))]
+    policy = Policy(platforms=PLATFORMS)
+
+    assert (relation, relation) == (policy.relation(issuer, other), policy.relation(other, issuer))
+
+
+def test_reasoning_that_has_nothing_but_its_id():
+    """
+    Without the storage of its provider it needs more than that; other keys of the policy stay.
+    """
+    policy = Policy(reasoning_needs_any=("item_id", "encrypted_content"), storage_key="item_id")
+
+    assert ("encrypted_content",) == policy.without_storage().reasoning_needs_any
+    assert policy.without_storage() == attrs.evolve(policy, reasoning_needs_any=("encrypted_content",))
 
 
 def test_only_calls_of_the_provider_have_its_result():
