@@ -49,7 +49,16 @@ from assistant_events import (
     redact,
 )
 from assistant_events.errors import LocalProtocolError, RemoteProtocolError
-from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, AnswerError, PartStatus, Times, Turn, close_message
+from assistant_events.messages import (
+    MESSAGE_CLASSES,
+    PART_CLASSES,
+    AnswerError,
+    PartStatus,
+    Times,
+    Turn,
+    Unfinished,
+    close_message,
+)
 from assistant_events.testing import (
     Call,
     answer,
@@ -477,6 +486,7 @@ def test_what_cannot_be_redacted():
 
 
 A = {"id": "a1", "origin": origin()}
+U = {"message_id": "a1", "awaits": "tools"}
 PART = {"text": "", "status": "completed"}
 NAIVE = datetime(2026, 1, 2)  # noqa: DTZ001 - a moment without a time zone, to be refused
 WRONG = [
@@ -523,6 +533,10 @@ WRONG = [
     (Transcript, {"seq": -1}, ValueError, "Transcript.seq: expected 0 or more, got -1"),
     (Transcript, {"rewound": "abc"}, TypeError, "rewound: expected an iterable, got str"),
     (Transcript, {"rewound": [1]}, TypeError, "rewound[0]: expected a str, got int"),
+    (Unfinished, {**U, "message_id": ""}, ValueError, "Unfinished.message_id: expected a non-empty string"),
+    (Unfinished, {**U, "call_id": 1}, TypeError, "Unfinished.call_id: expected str, got int"),
+    (Unfinished, {**U, "run": "r1"}, TypeError, "Unfinished.run: expected RemoteRun or None, got str"),
+    (Unfinished, {**U, "awaits": "all"}, ValueError, "'all' is not a valid Awaits"),
 ]
 
 

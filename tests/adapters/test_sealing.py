@@ -31,9 +31,19 @@ def test_split_and_joined(value, shown, sealed):
     assert value == join_sealed(copy.deepcopy(shown), sealed)
 
 
-@pytest.mark.parametrize("place", ["/2/secret", "/0/x/secret", "/x/secret", "/0/url/secret", "secret", ""])
+@pytest.mark.parametrize(
+    "place", ["/1/secret", "/2/secret", "/0/x/y/secret", "/x/secret", "/0/url/secret", "secret", ""]
+)
 def test_a_place_that_is_gone(place):
     """
     What has no place any more is left out.
     """
     assert [{"url": "u"}] == join_sealed([{"url": "u"}], {place: "a"})
+
+
+@pytest.mark.parametrize("place", ["secret", ""])
+def test_a_place_that_is_no_pointer(place):
+    """
+    It names nothing in an object, either.
+    """
+    assert {"url": "u"} == join_sealed({"url": "u"}, {place: "a"})

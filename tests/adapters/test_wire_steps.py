@@ -298,6 +298,44 @@ def test_annotations_behind_media_as_frames():
     assert [step("model_output", content=content)] == wire_steps(message(answer(*frames)))
 
 
+BEHIND = {"type": "of_tomorrow"}
+FRAMES = {
+    "a step of tomorrow": (
+        step("dream", result=[1], signature="s"),
+        step("dream", result=[1], signature="s"),
+        [BEHIND],
+    ),
+    "a result": (
+        found(new=1),
+        step("google_search_result", call_id="s1", new=1),
+        [step("google_search_result", result=found()["result"]), BEHIND],
+    ),
+    "an empty text": (mo(""), step("model_output"), [{"type": "text", "text": ""}, BEHIND]),
+    "a text that is null": (
+        step("model_output", content=[{"type": "text", "text": None}, {"type": "text", "text": "Hi"}]),
+        step("model_output"),
+        [{"type": "text", "text": "Hi"}, BEHIND],
+    ),
+    "a source of nothing": (
+        step("model_output", content=[{"type": "text", "text": "", "annotations": [citation("https://e.x/", 0, 0)]}]),
+        step("model_output"),
+        [{"type": "text_annotation_delta", "annotations": [citation("https://e.x/", 0, 0)]}, BEHIND],
+    ),
+}
+
+
+@pytest.mark.parametrize(("whole", "start", "deltas"), FRAMES.values(), ids=FRAMES)
+def test_the_frames_of_a_step(whole, start, deltas):
+    """
+    What only a start can hold is in it, and deltas of unknown types are behind what they came behind.
+    """
+    first, *sent, last = step_frames(whole, 7, deltas=[BEHIND])
+
+    assert {"event_type": "step.start", "index": 7, "step": start} == first
+    assert [{"event_type": "step.delta", "index": 7, "delta": each} for each in deltas] == sent
+    assert {"event_type": "step.stop", "index": 7} == last
+
+
 def test_half_a_character_as_frames():
     """
     A text may end with the first half of an emoji; it counts as the three bytes of its replacement.
