@@ -2,10 +2,11 @@
 Places in a text, in code points and in bytes.
 """
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events.adapters.text_places import annotation_of, byte_offsets, citation_of, code_points
+from assistant_events.adapters.text_places import annotation_of, byte_offsets, citation_of, citations_of, code_points
 from assistant_events.values import Citation
 
 
@@ -38,3 +39,34 @@ def test_annotations_and_citations():
     assert {"type": "url_citation", "url": "u", "title": "", "start_index": 0, "end_index": 0} == annotation_of(
         Citation(url="u")
     )
+
+
+SOURCES = {
+    "all of the text": ({"start_index": 0, "end_index": 5}, Citation(url="u", start=0, end=5)),
+    "a place of nothing": ({"start_index": 2, "end_index": 2}, Citation(url="u")),
+    "a place before the text": ({"start_index": -1, "end_index": 2}, Citation(url="u")),
+    "a place behind the text": ({"start_index": 2, "end_index": 6}, Citation(url="u")),
+    "a place without an end": ({"start_index": 2}, Citation(url="u")),
+    "a place without a beginning": ({"end_index": 2}, Citation(url="u")),
+    "a title": ({"title": "a", "filename": "b"}, Citation(url="u", title="a")),
+    "a file": ({"title": None, "filename": "b"}, Citation(url="u", title="b")),
+    "a document": ({"document_title": "c", "cited_text": "d"}, Citation(url="u", title="c", cited_text="d")),
+}
+
+
+@pytest.mark.parametrize(("fields", "expected"), SOURCES.values(), ids=SOURCES)
+def test_sources(fields, expected):
+    """
+    A source without a place in the text is one all the same, alone or in an object of its own.
+    """
+    assert expected == citation_of({"url": "u", **fields}, 5)
+    assert [citation_of({"url": "u", **fields})] == citations_of({"url_citation": {"url": "u", **fields}})
+
+
+def test_what_is_a_source():
+    """
+    What has an address or a text; without the length of a text each place counts.
+    """
+    assert [Citation(url="u", start=2, end=6)] == citations_of({"url": "u", "start_index": 2, "end_index": 6})
+    assert [Citation(title="a", cited_text="b")] == citations_of({"title": "a", "cited_text": "b"})
+    assert [] == citations_of({"title": "a", "text": "b"})
