@@ -5,11 +5,13 @@ Ids of calls in a request: those of the provider, or valid ones that are made of
 import re
 from functools import partial
 
+import attrs
 import pytest
 
 from assistant_events import Origin, fold
-from assistant_events.adapters.call_ids import assign_call_ids, nine_characters, shortened
+from assistant_events.adapters.call_ids import assign_call_ids, nine_characters, repeats_id, shortened, wire_id
 from assistant_events.recorder import Recorder
+from assistant_events.values import State
 
 fit = partial(re.compile(r"[^a-z0-9_]").sub, "_")
 
@@ -52,6 +54,32 @@ def test_each_id_is_there_once():
     An id that is taken gets a number, in one message and in several.
     """
     assert ["c", "c_2", "c_3", "c_2_2"] == ids_of(answers(["c", "c"], ["c", "c_2"]))
+
+
+def test_the_id_on_the_wire():
+    """
+    The second of two calls with one id has another one here; a call without an id has none there.
+    """
+    [message] = answers(["c", "c", None])
+
+    assert ["c", "c#2", "call-1"] == [call.call_id for call in message.tool_calls]
+    assert ["c", "c", None] == [wire_id(call) for call in message.tool_calls]
+    assert None is wire_id(attrs.evolve(message.tool_calls[0], state=State(id=5)))
+
+
+@pytest.mark.parametrize(
+    ("ids", "hosted", "expected"),
+    [(["c", "c"], 0, True), (["c", "d"], 0, False), ([None, None], 0, False), (["c", "c"], 1, False)],
+)
+def test_calls_of_the_app_with_one_id(ids, hosted, expected):
+    """
+    Those without an id share none, nor does a call that the provider runs.
+    """
+    [message] = answers(ids)
+    first, *others = message.tool_calls
+    parts = [attrs.evolve(first, provider_executed=bool(hosted)), *others]
+
+    assert expected is repeats_id(attrs.evolve(message, parts=parts))
 
 
 FITS = {
