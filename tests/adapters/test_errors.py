@@ -410,6 +410,26 @@ def test_codes_that_may_be_tried_again():
     assert (True, None) == (BESIDE.read({"type": "api_error"}).retryable, BESIDE.read({"type": "strange"}).retryable)
 
 
+NESTED = {
+    "a code of the gateway alone": ("rate_limit_exceeded", "odd", ("rate-limit", "rate_limit_exceeded")),
+    "both codes": ("rate_limit_exceeded", "context_length_exceeded", ("context-length", "context_length_exceeded")),
+    "a code of the server behind it alone": ("odd", "rate_limit_exceeded", ("rate-limit", "rate_limit_exceeded")),
+    "neither": ("odd", "strange", ("provider", "strange")),
+    "one code": ("odd", None, ("provider", "odd")),
+}
+
+
+@pytest.mark.parametrize(("outer", "inner", "expected"), NESTED.values(), ids=NESTED)
+def test_an_error_that_is_the_message_of_another(outer, inner, expected):
+    """
+    The code inside counts, unless it alone has no meaning.
+    """
+    text = json.dumps({"error": {"message": "busy", "code": inner}})
+    error = OPENAI_ERRORS.read({"code": outer, "message": text})
+
+    assert ("busy", *expected) == (error.message, error.kind, error.code)
+
+
 LISTS = {
     "FastAPI": (
         {"detail": [{"loc": ["body", "messages", 0], "msg": "Field required", "input": "secret"}]},
