@@ -794,6 +794,7 @@ def test_a_repeated_start():
     A second start of the same message is noise.
     """
     assert message(stream(M(), M(), *text(0, "a"), K(), END)) == message(stream(M(), *text(0, "a"), K(), END))
+    assert message(stream(M(), *text(0, "a"), K(), M(), END)) == message(stream(M(), *text(0, "a"), K(), END))
 
 
 def test_a_delta_before_the_start_of_the_message():
@@ -1177,6 +1178,16 @@ ODD = {
     "text of an unknown block that began without any": (
         answer(B(0, "connector_text"), T(0, "So "), T(0, "it went"), X(0)),
         [("opaque", {"block": CONNECTOR})],
+        [0],
+    ),
+    "a thought of an unknown block": (
+        answer(B(0, "new_thought"), H(0, "H"), H(0, "m"), X(0)),
+        [("opaque", {"block": {"type": "new_thought", "thinking": "Hm"}})],
+        [0],
+    ),
+    "a call that begins again with its input": (
+        answer(*tool(0)[:2], B(0, "tool_use", id="toolu_1", name="f", input={"a": 1}), X(0)),
+        [call()],
         [0],
     ),
     "a delta behind the end of another block": (

@@ -2000,6 +2000,16 @@ def test_a_document_beside_an_empty_delta(delta):
     assert "Yes." == message(whole).text == message(stream(*pieces, end)).text
 
 
+def test_a_cut_behind_a_message_so_far():
+    """
+    A message beside an empty delta is no document behind deltas: without a reason to finish the answer was cut.
+    """
+    so_far = {"choice": {"message": {"content": "Ye"}}}
+    found = message(stream(D(content="Ye", **so_far), D(content="", **so_far)))
+
+    assert ("Ye", ErrorKind.INTERRUPTED) == (found.text, found.error.kind)
+
+
 def test_a_document_without_a_reason_to_finish():
     """
     A document is whole.
@@ -2028,6 +2038,30 @@ def test_a_cut_before_the_usage():
 
     assert "step.failed" == events[-1].type
     assert PartStatus.COMPLETED is decoder.message.parts[0].status
+
+
+@pytest.mark.parametrize("delta", [{"refusal": "No"}, {"audio": {"id": "x", "data": "AAAA"}}], ids=["refusal", "audio"])
+def test_a_cut_behind_the_reason_of_a_refusal_or_of_sound(delta):
+    """
+    They are whole, as a text is.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(D(**delta), F()))
+    decoder.close(DIALECT.decoder("a2").interruption())
+    [part] = decoder.message.parts
+
+    assert PartStatus.COMPLETED is part.status
+
+
+def test_a_cut_before_the_first_choice():
+    """
+    The first chunk, which has none, names the model that answered.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream({**HEAD, "choices": []}))
+    decoder.close(DIALECT.decoder("a2").interruption())
+
+    assert (MODEL, "chatcmpl-1") == (decoder.message.origin.served_model, decoder.message.state["id"])
 
 
 def test_padding_alone():
@@ -2126,7 +2160,11 @@ def test_a_null_as_a_text():
     for each in pieces:
         each["choices"][0]["finish_reason"] = "null"
 
-    assert [("text", "Hello", {}), call()] == parts(stream(*pieces, F("tool_calls"), DONE))
+    body = stream(*pieces, F("tool_calls"), DONE)
+
+    assert [("text", "Hello", {}), call()] == parts(body)
+    assert {} == message(body).details
+    assert ErrorKind.INTERRUPTED == message(stream(*pieces[:2])).error.kind
 
 
 HELPED = {"name": "f", "arguments": '{"a":1}', "parsed_arguments": {"a": 1}}

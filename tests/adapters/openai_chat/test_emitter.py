@@ -11,7 +11,7 @@ from assistant_events.testing import Call
 from assistant_events.values import JsonContent, Origin, TextContent, write_json
 from tests.adapters.openai_responses import notation as responses
 
-from .notation import DIALECT, J, answer, events
+from .notation import DIALECT, D, J, answer, document, events, message
 
 
 def test_parallel_calls():
@@ -135,3 +135,34 @@ def test_a_call_without_a_name_comes_back(arguments):
     if isinstance(arguments, str):
         [part] = fold(events(b"".join(map(emitter.to_bytes, frames)))).last.parts
         assert state == part.state
+
+
+@pytest.mark.parametrize("function", [{}, {"thought_signature": "EqQB"}])
+def test_a_call_without_a_name_keeps_its_other_fields(function):
+    """
+    What the function had beside its arguments is written with these.
+    """
+    call = {"index": 0, "id": "call_1", "function": {"arguments": "{}", **function}}
+    [written] = DIALECT.emit_resource(message(answer(D(tool_calls=[call]))))["choices"][0]["message"]["tool_calls"]
+
+    assert {"arguments": "{}", **function} == written["function"]
+
+
+def test_a_free_text_that_was_cut():
+    """
+    What came of the input of a custom call is written.
+    """
+    call = {"index": 0, "id": "call_1", "type": "custom", "custom": {"name": "f", "input": "print("}}
+    cut = message(answer(D(tool_calls=[call]), finish_reason="length"))
+    [written] = DIALECT.emit_resource(cut)["choices"][0]["message"]["tool_calls"]
+
+    assert (None, {"name": "f", "input": "print("}) == (cut.tool_calls[0].input, written["custom"])
+
+
+def test_sound_in_a_document():
+    """
+    It has the bytes, beside what is known of them.
+    """
+    audio = {"id": "audio_1", "data": "AAAA", "transcript": "Hi", "expires_at": 1790000999}
+
+    assert audio == DIALECT.emit_resource(message(document(audio=audio)))["choices"][0]["message"]["audio"]
