@@ -229,6 +229,8 @@ FINISHES = {
     "a refusal of Claude": (answer(T("a"), finish_reason="refusal"), FinishReason.CONTENT_FILTER),
     "the word of Gemini": (answer(T("a"), finish_reason="SAFETY"), FinishReason.CONTENT_FILTER),
     "a short word": (answer(T("a"), finish_reason="end"), FinishReason.STOP),
+    "a token": (answer(T("a"), finish_reason="eos_token"), FinishReason.STOP),
+    "calls in one word": (answer(J("{}", 0, "c", "f"), finish_reason="tooluse"), FinishReason.TOOL_CALLS),
     "the window of Z.ai": (answer(T("a"), finish_reason="model_context_window_exceeded"), FinishReason.LENGTH),
     "an unknown word": (answer(T("a"), finish_reason="weather"), FinishReason.OTHER),
     "the mark alone": (SAMPLES["mark alone"], FinishReason.OTHER),
@@ -284,6 +286,10 @@ USAGES = {
     ),
     "writes of LiteLLM": (
         {**COUNTS, "prompt_tokens_details": {"cached_tokens": 60, "cache_creation_tokens": 7}},
+        (100, 60, 7, 30, None),
+    ),
+    "writes of Qwen": (
+        {**COUNTS, "prompt_tokens_details": {"cached_tokens": 60, "cache_creation_input_tokens": 7}},
         (100, 60, 7, 30, None),
     ),
     "writes of LiteLLM beside the details": (

@@ -1597,7 +1597,7 @@ class TestResumption:
         frames = [created(), *text(0, "Hi", " there"), completed()]
 
         assert "Hi there" == message(body(*frames)).text
-        assert message(body(*frames)) == message(body(*frames[:4], *frames))
+        assert message(body(*frames)) == message(body(*frames[:4], *frames)) == message(body(*frames[:-1], *frames))
 
     def test_a_whole_text_that_is_shorter(self):
         """
