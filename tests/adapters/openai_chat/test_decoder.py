@@ -1354,6 +1354,30 @@ def test_tools_of_claude_behind_litellm(is_whole):
     )
 
 
+def test_results_of_claude_that_come_again_or_of_no_call():
+    """
+    One that comes again is no second result, and one whose call has not come stays a detail.
+    """
+    own, other = [{"type": "web_search_tool_result", "tool_use_id": f"srvtoolu_{at}", "content": []} for at in (1, 2)]
+    found = [D(provider_specific_fields={"web_search_results": each}) for each in ([own], [own, other])]
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(J('{"a":1}', 0, "srvtoolu_1", "web_search"), *found, T("Yes."), F(), DONE))
+    [called] = decoder.message.tool_calls
+
+    assert ((JsonContent(own),), []) == (called.output, decoder.notes)
+    assert {"provider_specific_fields": {"tool_results": [other]}} == thaw(decoder.message.details["message"])
+
+
+@pytest.mark.parametrize("index", [0, None])
+def test_calls_without_an_input_at_one_index(index):
+    """
+    An empty object is a whole input: the next name is another call.
+    """
+    found = message(answer(*[J("{}", index, name=name) for name in ("f", "g")]))
+
+    assert [("f", {}), ("g", {})] == [(each.name, each.input) for each in found.tool_calls]
+
+
 def test_a_document_whose_message_is_in_two_choices():
     """
     Copilot has the text in one and the calls in another, without indexes: all of them are the answer.
@@ -1853,11 +1877,11 @@ def test_a_result_in_pieces():
     pieces = [
         {**result, "content": DRAWN[:9], "metadata": {"took": 2}},
         {"index": 1, "content": DRAWN[9:]},
-        {"index": 1, "content": [{"type": "text", "text": "!"}, link]},
+        {"index": 1, "content": [{"type": "text", "text": "!"}, link, {"type": "text", "text": "?"}]},
     ]
     found = message(answer(*[D(**each) for each in (asked, *pieces, said)]))
 
-    assert (TextContent(DRAWN + "!"), JsonContent(link)) == found.parts[1].output
+    assert (TextContent(DRAWN + "!?"), JsonContent(link)) == found.parts[1].output
     assert {"metadata": {"took": 2}} == thaw(found.parts[1].result_state)
     assert ["I draw.", "Here it is."] == [found.parts[0].text, found.parts[2].text]
 

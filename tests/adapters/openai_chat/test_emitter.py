@@ -6,7 +6,17 @@ import json
 
 import pytest
 
-from assistant_events import MediaEnded, MediaStarted, OpaqueReceived, StepEnded, StepStarted, fold, testing
+from assistant_events import (
+    ErrorInfo,
+    ErrorKind,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    StepEnded,
+    StepStarted,
+    fold,
+    testing,
+)
 from assistant_events.testing import Call
 from assistant_events.values import JsonContent, Origin, TextContent, write_json
 from tests.adapters.openai_responses import notation as responses
@@ -81,6 +91,17 @@ def test_a_result_with_fields_of_a_tool(found):
 
     assert expected == [(call.name, call.input, call.output) for call in streamed.tool_calls]
     assert expected == [(call.name, call.input, call.output) for call in read.tool_calls]
+
+
+def test_a_tool_of_another_provider_that_failed():
+    """
+    The words of its error are its output: the wire has no other place.
+    """
+    fault = ErrorInfo(kind=ErrorKind.TOOL, message="no network")
+    given = fold(testing.answer(calls=[Call("search", {"q": "x"}, error=fault, provider_executed=True)])).last
+    [ran] = DIALECT.emit_resource(given)["choices"][0]["message"]["executed_tools"]
+
+    assert {"type": "search", "arguments": '{"q":"x"}', "output": "no network"} == ran
 
 
 def test_calls_of_the_app_are_counted_alone():
