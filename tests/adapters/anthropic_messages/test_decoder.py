@@ -852,6 +852,9 @@ def test_a_text_at_an_unknown_index_beside_an_open_call():
 FRAMES = {
     "without names": lambda event: b"data: %b\n\n" % json.dumps(event).encode(),
     "under a wrong name": lambda event: b"event: message\r\ndata: %b\r\n\r\n" % json.dumps(event).encode(),
+    "with their type as the name alone": lambda event: (
+        b"event: %b\ndata: %b\n\n" % (event["type"].encode(), json.dumps({**event, "type": None}).encode())
+    ),
     "inside frames of Bedrock": lambda event: (
         b"data: %b\n\n"
         % json.dumps({"chunk": {"bytes": base64.b64encode(json.dumps(event).encode()).decode()}}).encode()
@@ -866,7 +869,8 @@ PLAIN = [M(), PING, *text(0, "Hello"), *tool(1), K("tool_use"), {**END, "amazon-
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_carriers_of_the_same_events(frame):
     """
-    Names of frames are not needed, and events inside frames of a cloud are the same.
+    Names of frames are not needed where documents have types, nor types where frames have names; events inside frames
+    of a cloud are the same.
     """
     assert events(stream(*PLAIN)) == events(b"".join(map(frame, PLAIN)))
 

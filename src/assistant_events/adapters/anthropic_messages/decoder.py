@@ -57,8 +57,8 @@ class AnthropicMessagesDecoder(DecoderBase):
         self._is_first = True  # no block but results has come
 
     def on_event(self, event: Fields) -> None:
-        """Read one event. Its type is in the document; names of frames are missing or wrong behind gateways."""
-        kind = string(event, "type")
+        """Read one event. Its type is in the document, or that of its frame: names are missing or wrong at gateways."""
+        kind = string(event, "type") or self.frame_name()
         match kind:
             case "content_block_delta":
                 self._on_delta(event, mapping(event, "delta"))
@@ -82,7 +82,7 @@ class AnthropicMessagesDecoder(DecoderBase):
                 self._on_error(others(event, {"type"}))
             case _:
                 if kind not in words.WITHOUT_NEWS:
-                    self._on_other(kind, event)
+                    self._on_other(event)
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish an answer whose stop reason has come: gateways leave the last frame out."""
@@ -105,12 +105,13 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     # -- the message
 
-    def _on_other(self, kind: str | None, event: Fields) -> None:
+    def _on_other(self, event: Fields) -> None:
         """Read the event inside a chunk of Bedrock, an exception of it, or an error of another type, of gateways."""
-        if kind is None and (inner := unwrapped(self, event)) is not None:
+        is_bare = string(event, "type") is None
+        if is_bare and (inner := unwrapped(self, event)) is not None:
             if "type" in inner:
                 self.on_event(inner)
-        elif (kind is None and "error" in event) or self.frame_name() == "error":
+        elif (is_bare and "error" in event) or self.frame_name() == "error":
             self._on_error(event)
         else:
             self.note("unknown-event", "an event of an unknown type was left out")
