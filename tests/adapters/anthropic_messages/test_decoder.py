@@ -573,6 +573,25 @@ def test_counts_that_change_at_a_gateway():
     assert (61, 5) == (usage({"input_tokens": 43}, {"input_tokens": 61, "output_tokens": 5}).input_tokens, 5)
 
 
+@pytest.mark.parametrize(
+    "ending",
+    [
+        [K(usage=None), {**END, "usage": {"input_tokens": 61, "output_tokens": 5}}],
+        [K(usage={"output_tokens": 2}), {**END, "usage": {"input_tokens": 61, "output_tokens": 5}}],
+        [{"type": "message_delta", "delta": {"usage": {"input_tokens": 61, "output_tokens": 5}}}, K(usage=None), END],
+    ],
+    ids=["at the end alone", "at the end again", "inside the delta"],
+)
+def test_counts_at_other_places(ending):
+    """
+    LiteLLM has those of Bedrock in `message_stop`, and other gateways follow it.
+    """
+    found = message(stream(M(usage={"input_tokens": 0, "output_tokens": 0}), *text(0, "a"), *ending))
+
+    assert Usage(input_tokens=61, output_tokens=5, details={"input_tokens": 61, "output_tokens": 5}) == found.usage
+    assert "usage" not in found.details
+
+
 def test_counts_with_a_fraction():
     """
     Some servers write counts as floats.

@@ -27,7 +27,7 @@ from assistant_events.values import ErrorInfo, FinishReason, Usage
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
-_FRAME: frozenset[str] = frozenset({"type", "message", "amazon-bedrock-invocationMetrics"})
+_FRAME: frozenset[str] = frozenset({"type", "message", "usage", "amazon-bedrock-invocationMetrics"})
 
 _PATHS: Final = {role: (kind, ("delta", field)) for kind, (role, field) in words.DELTAS.items()}
 """By role of a block, the type of its deltas and the path to their text."""
@@ -72,9 +72,6 @@ class AnthropicMessagesDecoder(DecoderBase):
             case "message_delta":
                 self._learn(mapping(event, "delta"), _DELTA)
                 self._learn(event, _DELTA)
-                counts = others(mapping(event, "usage"))
-                inputs = {key: counts[key] for key in counts if key.endswith("input_tokens")}  # zeros alone: unknown
-                self._counts |= others(counts, () if any(inputs.values()) else inputs.keys() & self._counts.keys())
             case "message_stop":
                 self._learn(event, _FRAME)
                 self._finish()
@@ -133,16 +130,18 @@ class AnthropicMessagesDecoder(DecoderBase):
         for index, block in enumerate([{"type": "text", "text": whole}] if whole else mappings(message, "content")):
             self._on_start(index, block)
             self._on_stop(self._blocks.get(index))
-        self._counts |= others(mapping(message, "usage"))
 
     def _learn(self, fields: Fields, own: frozenset[str]) -> None:
-        """Remember facts about the message; others than *own* are details."""
+        """Remember facts about the message, and counts, which gateways have anywhere; others than *own* are details."""
         self._stop_reason = string(fields, "stop_reason") or self._stop_reason
         container = mapping(fields, "container")
         if string(container, "id"):
             self.step_state["container"] = container["id"]
             self.step_details["container"] = {key: value for key, value in container.items() if key != "id"}
         self.step_details |= others(fields, own)
+        counts = others(mapping(fields, "usage"))
+        inputs = {key: counts[key] for key in counts if key.endswith("input_tokens")}  # zeros alone: unknown
+        self._counts |= others(counts, () if any(inputs.values()) else inputs.keys() & self._counts.keys())
 
     def _usage_so_far(self, *, partial: bool) -> Usage | None:
         """Return the counts: totals so far, of which each frame has some. Zeros without iterations count as none."""
