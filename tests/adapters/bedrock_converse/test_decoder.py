@@ -615,6 +615,29 @@ def test_an_input_that_is_an_object():
     assert [("f", {})] == parts(answer(start, D(0, toolUse={"input": None}), X(0)))
 
 
+def test_a_call_whose_name_is_in_a_delta():
+    """
+    Servers that imitate the wire leave out the start of a call.
+    """
+    named = D(0, toolUse={"toolUseId": "t1", "name": "f"})
+    [called] = message(answer(named, D(0, toolUse={"input": '{"a":'}), D(0, toolUse={"input": "1}"}), X(0))).tool_calls
+
+    assert ("t1", "f", {"a": 1}) == (called.call_id, called.name, called.arguments)
+    assert [("f", {"a": 1})] == parts(
+        answer(B(0, toolUse={"toolUseId": "t1", "name": "f"}), named, D(0, toolUse={"input": '{"a":1}'}), X(0))
+    )
+
+
+def test_reasoning_in_the_form_of_a_document():
+    """
+    Servers that imitate the wire write deltas of reasoning as documents have it.
+    """
+    pieces = [{"text": "Hm"}, {"text": "."}, {"signature": "SIG"}]
+    body = answer(*[D(0, reasoningContent={"reasoningText": each}) for each in pieces], X(0), *text(1, "Hi"))
+
+    assert message(answer(H(0, "Hm"), H(0, "."), G(0, "SIG"), X(0), *text(1, "Hi"))).parts == message(body).parts
+
+
 def test_an_unknown_block():
     """
     A block of an unknown kind is kept raw, with its deltas, which are noted.

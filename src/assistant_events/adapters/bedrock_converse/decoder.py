@@ -199,9 +199,7 @@ class BedrockConverseDecoder(DecoderBase):
         """Read a start that AWS does not send: those of gateways are empty, or have the first text or a signature."""
         if known is not None and known.ended:
             del self._blocks[index]
-        reasoning = mapping(start, "reasoningContent")
-        content = {**start, "reasoningContent": mapping(reasoning, "reasoningText") or others(reasoning)}
-        for key, value in content.items():
+        for key, value in start.items():
             if value:
                 self._on_delta(None, index, {key: value})
 
@@ -216,10 +214,11 @@ class BedrockConverseDecoder(DecoderBase):
             case {"reasoningContent": dict() as reasoning}:
                 self._on_reasoning(event, self._block(index, "reasoning"), reasoning)
             case {"toolUse": dict()}:
-                block = self._block(index, "call")
-                given = mapping(delta, "toolUse").get("input") or ""
+                block, fields = self._block(index, "call"), mapping(delta, "toolUse")
+                given = fields.get("input") or ""
                 is_text = isinstance(given, str)
-                self.recorder.tool_input(None, None, given if is_text else write_json(given).decode(), key=block)
+                text = given if is_text else write_json(given).decode()
+                self.recorder.tool_input(string(fields, "toolUseId"), string(fields, "name"), text, key=block)
                 self._offer(event if is_text else None, _INPUT, block)
             case {"toolResult": list() as content}:
                 self._block(index, "result").content += content
@@ -252,6 +251,7 @@ class BedrockConverseDecoder(DecoderBase):
         self._offer(event, ("text",), block)
 
     def _on_reasoning(self, event: Fields | None, block: _Block, delta: Fields) -> None:
+        delta = mapping(delta, "reasoningText") or delta  # as in documents, of gateways
         text, redacted = string(delta, "text") or "", string(delta, "redactedContent")
         if text:
             self.recorder.reasoning(text, key=block)
