@@ -105,3 +105,24 @@ def test_the_cut_of_an_interaction(listed):
     found = fold(made.feed(frames + json.dumps([error] if listed else error).encode()) + made.close()).last
 
     assert ("Hi", "interrupted", True) == (found.text, found.error.kind, found.error.retryable)
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (1002, ("rate-limit", True)),
+        (1004, ("auth", None)),
+        (2056, ("quota", None)),
+        (1026, ("content-filter", None)),
+        (1033, ("provider", True)),
+    ],
+)
+def test_a_status_of_minimax_on_the_wire_of_claude(number, expected):
+    """
+    MiniMax has numbers for what has failed, and the status 200 of HTTP.
+    """
+    made = load_dialect("anthropic-messages").decoder("m1")
+    body = json.dumps({"base_resp": {"status_code": number, "status_msg": "no"}}).encode()
+    error = fold(made.feed(body) + made.close()).last.error
+
+    assert (*expected, "no") == (error.kind, error.retryable, error.message)

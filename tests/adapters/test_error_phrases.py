@@ -331,6 +331,18 @@ SERVERS = {
         ("openai-chat", 429, "Your account is suspended", {"type": "exceeded_current_quota_error"}),
         ("quota", None),
     ),
+    "Moonshot, no money, on the wire of Claude": (
+        ("anthropic-messages", 429, "Your account is suspended", {"type": "exceeded_current_quota_error"}),
+        ("quota", None),
+    ),
+    "Moonshot, a limit, in a stream of Claude's wire": (
+        ("anthropic-messages", 200, "Your account reached its limit", {"type": "rate_limit_reached_error"}),
+        ("rate-limit", True),
+    ),
+    "Moonshot, refused, on the wire of Claude": (
+        ("anthropic-messages", 400, "It was considered high risk", {"type": "content_filter"}),
+        ("content-filter", None),
+    ),
     "Moonshot, too long": (
         (
             "openai-chat",

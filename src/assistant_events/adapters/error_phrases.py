@@ -239,6 +239,7 @@ CODES: Final = by_word(
         " accountquotaexceeded accountoverdueerror"  # Volcengine: a plan, as 429, and a balance, as 403 (its manual)
         # OpenCode Zen, as 401 but for the last two (anomalyco/opencode#42977, earendil-works/pi: retry.ts)
         " creditserror monthlylimiterror userlimiterror freeusagelimiterror gousagelimiterror"
+        " exceeded_current_quota_error"  # Moonshot, as 429, on each of its wires (its manual)
         " arrearage"  # DashScope, as 400 (alibaba/spring-ai-alibaba#1146)
         " account_overdue"  # Qianfan, as 403 (its manual; so are its other words below)
         " allocationquota.freetieronly"  # DashScope, as 403 (666ghj/BettaFish#609)
@@ -247,6 +248,7 @@ CODES: Final = by_word(
         # DashScope (QwenLM/qwen-code: its tests of the wires of OpenAI and Claude)
         ErrorKind.RATE_LIMIT: "throttling throttling.ratequota throttling.allocationquota 10007 11202 11203"  # Spark
         " 1302 1303 1305"  # Z.ai
+        " rate_limit_reached_error"  # Moonshot
         " model_cooldown"  # CLIProxyAPI (openclaw/openclaw#17231)
         " rate_limit_exceeded",
         ErrorKind.CONTENT_FILTER: "sensitive_words_detected"  # new-api, as 500 (QuantumNous/new-api#6657)
@@ -258,6 +260,7 @@ CODES: Final = by_word(
         " 10013 10014 10019"  # Spark
         " moderation_blocked"  # OpenAI, of a tool that makes images
         " unsafe_request"  # Qianfan: the type of an error, as 400 and 403
+        " content_filter"  # Moonshot, as 400
         " content_policy_violation refusal",
         ErrorKind.OVERLOADED: "no_capacity"  # Azure (can1357/oh-my-pi#6503)
         " serveroverloaded"  # Volcengine, as 429
@@ -272,6 +275,7 @@ CODES: Final = by_word(
         ErrorKind.AUTH: "10015 10016 11200 11500"  # Spark
         " 1110 1111 1112 1121"  # Z.ai: an account that is locked, as 429
         " authentication permission_denied",
+        ErrorKind.PROVIDER: "server_error",  # Moonshot
         ErrorKind.NOT_FOUND: "model_not_found"  # new-api, as 503 (NanmiCoder/cc-haha#43)
         " modelerror"  # Zen, as 401 (leookun/cursor-byok#94)
         " 1211"  # Z.ai

@@ -88,13 +88,13 @@ _NOTHING: Final = frozenset({"None", "null"})
 _OF_MINIMAX: Final = MappingProxyType(
     {
         **dict.fromkeys((1002, 1039, 1041, 2045), "rate_limit_error"),
-        **dict.fromkeys((1004, 2049), "invalid_api_key"),
-        **dict.fromkeys((1008, 2056), "insufficient_quota"),
+        **dict.fromkeys((1004, 2049), "authentication_error"),
+        **dict.fromkeys((1008, 2056), "insufficient_balance"),
         **dict.fromkeys((1026, 1027), "content_filter"),
         **dict.fromkeys((1000, 1024, 1033), "server_error"),
     }
 )
-"""Words of OpenAI for numbers of errors (MiniMax's manual, 2026)."""
+"""Words that each of its wires has for numbers of errors (MiniMax's manual, 2026)."""
 
 _NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
 _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})

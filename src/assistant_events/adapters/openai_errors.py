@@ -26,7 +26,7 @@ ERRORS: Final = ErrorTable(
             " image_file_not_found badrequesterror",
             ErrorKind.RATE_LIMIT: "rate_limit_exceeded rate_limit_error too_many_requests",
             ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active"
-            " insufficient_balance_error exceeded_current_quota_error",
+            " insufficient_balance_error",
             ErrorKind.CONTEXT_LENGTH: "context_length_exceeded exceed_context_size_error 1261"
             " model_max_prompt_tokens_exceeded",
             ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",

@@ -54,7 +54,7 @@ ERRORS: Final = ErrorTable(
     | AWS_ERRORS.codes,  # the official client writes exceptions of Bedrock as errors
     fields=("type", "code"),  # Vertex and gateways write a status or a word as `code`
     beside=("request_id",),
-    retryable=AWS_ERRORS.retryable | {"api_error"},
+    retryable=AWS_ERRORS.retryable | {"api_error", "server_error"},  # the second: of Moonshot and MiniMax
     otherwise="api_error",
 )
 
