@@ -836,6 +836,21 @@ def test_an_empty_signature_behind_the_real_one():
     assert "x" == part.state["signature"]
 
 
+@pytest.mark.parametrize("start", [{}, {"data": ""}, {"data": "Em"}])
+@pytest.mark.parametrize("stop", [[X(0)], []])
+def test_a_redacted_thought_in_deltas(start, stop):
+    """
+    Gateways send its data so, in pieces, also behind a beginning in its start.
+    """
+    pieces = ["Em", "wK"] if not start.get("data") else ["wK"]
+    deltas = [D(0, "redacted_thinking_delta", data=piece) for piece in pieces]
+    found = message(answer(B(0, "redacted_thinking", **start), *deltas, *stop, *text(1, "Yes.")))
+
+    assert [("reasoning", "", {"i": 0, "data": "EmwK"}), ("text", "Yes.", {"i": 1})] == [
+        (part.type, part.text, thaw(part.state)) for part in found.parts
+    ]
+
+
 def test_calls_of_one_index():
     """
     Calls that a transcoder sends under one index are two calls.

@@ -150,7 +150,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         return words.USAGE.read({**self._counts, "partial": True} if partial else self._counts)
 
     def _finish(self) -> None:
-        for block in [each for each in self._blocks.values() if each.role in ("call", "opaque")]:
+        for block in [each for each in self._blocks.values() if each.role in ("call", "opaque") or each.pieces]:
             self._on_stop(block)  # also without a stop
         given = words.FINISH_REASONS.get(reason, FinishReason.OTHER) if (reason := self._stop_reason) else None
         finish = self.finish_reason_of(given, refused=has_intervened(self.step_details))  # by a guardrail of Bedrock
@@ -284,10 +284,17 @@ class AnthropicMessagesDecoder(DecoderBase):
     def _on_raw_delta(self, block: _Block, field: str, delta: Fields) -> None:
         """Put a delta into a block that is kept raw: text to its text, in place of its fields, or beside them."""
         kind = string(delta, "type")
-        if block.role == "opaque" and kind == f"{block.kind}_delta":  # its own, such as connector_text_delta
+        if block.role in ("opaque", "thinking") and kind == f"{block.kind}_delta" != "thinking_delta":
+            # Its own, such as `connector_text_delta`, and `redacted_thinking_delta` of gateways.
             texts = {key for key, each in block.fields.items() if isinstance(each, str)} - {"type", "encrypted_content"}
-            field = next((key for key in delta if key in texts or key == "content"), field)
-        if (text := string(delta, field)) is not None and field in ("text", "thinking", "content", *block.fields):
+            field = next((key for key in delta if key in {"content", "data", *texts}), field)
+        if (text := string(delta, field)) is not None and field in (
+            "text",
+            "thinking",
+            "content",
+            "data",
+            *block.fields,
+        ):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
             delta = others(delta, {field, "estimated_tokens"})
         if block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):
@@ -308,7 +315,8 @@ class AnthropicMessagesDecoder(DecoderBase):
     def _on_stop(self, block: _Block | None) -> None:
         if block is not None:
             for field, pieces in block.pieces.items():
-                self.recorder.keep(block, {"block": {field: "".join(pieces)}})
+                more = {field: "".join(pieces)}
+                self.recorder.keep(block, {"block": more} if block.role == "opaque" else more)
             block.pieces.clear()
             block.ended = True
             self.recorder.end(block)
