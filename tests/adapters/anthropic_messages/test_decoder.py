@@ -399,6 +399,10 @@ FINISHES = {
     "guardrail_intervened": "content-filter",
     "pause_turn": "pause",
     "compaction": "other",
+    "stop": "stop",
+    "tool_calls": "tool-calls",
+    "length": "length",
+    "content_filter": "content-filter",
     "word_of_tomorrow": "other",
     None: "other",
 }

@@ -29,6 +29,7 @@ _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", 
 _DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
 _FRAME: frozenset[str] = frozenset({"type", "message", "usage", "amazon-bedrock-invocationMetrics"})
 
+_TEXTS: Final = ("text", "thinking", "content", "data")
 _PATHS: Final = {role: (kind, ("delta", field)) for kind, (role, field) in words.DELTAS.items()}
 """By role of a block, the type of its deltas and the path to their text."""
 
@@ -288,13 +289,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             # Its own, such as `connector_text_delta`, and `redacted_thinking_delta` of gateways.
             texts = {key for key, each in block.fields.items() if isinstance(each, str)} - {"type", "encrypted_content"}
             field = next((key for key in delta if key in {"content", "data", *texts}), field)
-        if (text := string(delta, field)) is not None and field in (
-            "text",
-            "thinking",
-            "content",
-            "data",
-            *block.fields,
-        ):
+        if (text := string(delta, field)) is not None and field in (*_TEXTS, *block.fields):
             block.pieces.setdefault(field, [string(block.fields, field) or ""]).append(text)
             delta = others(delta, {field, "estimated_tokens"})
         if block.role == "opaque" and kind in ("compaction_delta", "signature_delta"):

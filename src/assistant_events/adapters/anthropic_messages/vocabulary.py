@@ -13,15 +13,15 @@ from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
 FINISH_REASONS: Final = by_word(
     {
-        FinishReason.STOP: "end_turn stop_sequence",
-        FinishReason.TOOL_CALLS: "tool_use",
-        FinishReason.LENGTH: "max_tokens model_context_window_exceeded",
-        FinishReason.CONTENT_FILTER: "refusal sensitive guardrail_intervened",
+        FinishReason.STOP: "end_turn stop_sequence stop",
+        FinishReason.TOOL_CALLS: "tool_use tool_calls",
+        FinishReason.LENGTH: "max_tokens model_context_window_exceeded length",
+        FinishReason.CONTENT_FILTER: "refusal sensitive guardrail_intervened content_filter",
         FinishReason.PAUSE: "pause_turn",
         FinishReason.OTHER: "compaction",
     }
 )
-"""Finish reason by stop reason. The first stop reason of a reason is written for it."""
+"""Finish reason by stop reason, the last of each in OpenAI's words, which gateways leave; the first is written."""
 
 USAGE: Final = UsageTable(
     counts={
