@@ -10,13 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Awaits, ErrorInfo, PromptSubmitted, StepFailed, StepStarted, ToolPart, find_problems, fold
+from assistant_events import (
+    Awaits,
+    ErrorInfo,
+    PromptSubmitted,
+    StepFailed,
+    StepStarted,
+    ToolPart,
+    UnknownEvent,
+    find_problems,
+    fold,
+)
 from assistant_events.errors import PrunedError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.outward import Cursor, DocumentWriter
 from assistant_events.session import Session, Turns
 from assistant_events.stores import MemoryStore, SqliteStore
-from assistant_events.testing import Call, answer, prompt, records
+from assistant_events.testing import Call, answer, durable, prompt, records, rewind
 from assistant_events.web import ChatRoutes
 from assistant_events.web.chat_routes import _Turn
 from assistant_events.web.sse_response import SseResponse
@@ -467,6 +477,32 @@ def test_an_answer_that_is_asked_for_again_does_not_end_the_turn(second):
             assert "history.rewound" in types
             assert ("step.failed" if len(second) == 1 else "step.ended") == types[-1]
             assert 204 == again.status
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "behind", [[], [UnknownEvent(type="acme", version=1, data={"type": "acme", "v": 1})]], ids=["", "unknown"]
+)
+def test_an_answer_that_another_worker_asks_for_again_does_not_end_the_turn(behind):
+    """
+    A cut answer that its worker has rewound is not the end, nor is a record that is not the last one the end of it.
+    """
+
+    async def main():
+        store, cut = MemoryStore(), ErrorInfo(kind="aborted", message="left")
+        worker = await Session.open(store, "s1", owner="ada", worker="other")
+        async with worker.claimed(), chat(store=store) as app:
+            await worker.append(prompt("Hi"), StepStarted(message_id="a1", origin=Scripted("a1").origin()))
+            async with app.ada.watch("/sessions/s1/events?until=user") as events:
+                await events.until("snapshot")
+                await worker.append(StepFailed(message_id="a1", error=cut), rewind("a1"))
+                got = await events.until("history.rewound")
+                await worker.append(*durable(answer("Hello", message_id="a2")), *behind)
+                got += await events.until("end")
+
+            assert [None] * (len(got) - 1) + ["end"] == [event for _, event, _ in got]
+            assert store.seq("s1") == got[-1][2]["seq"]
 
     run(main())
 

@@ -275,7 +275,7 @@ class ChatRoutes:
                     after = known.seq
                     cursor = await self._store.run(_cursor_at, self._store.store, session_id, after)
                     yield writer.snapshot(known, cursor)
-                    if turn is not None and await self._is_users_turn(session_id, known):
+                    if turn is not None and await self._is_over(session_id, turn, known):
                         yield end_event(after)
                         return
                 known = None  # nothing of it is kept while the browser watches
@@ -290,7 +290,7 @@ class ChatRoutes:
                             if turn is None or isinstance(item, Frame):
                                 continue
                             if (now := turn.apply(item)) is not None:
-                                if await self._is_users_turn(session_id, now):
+                                if await self._is_over(session_id, turn, now):
                                     yield end_event(item.seq)
                                     return
                                 turn.left = self._not_users(now)
@@ -348,6 +348,13 @@ class ChatRoutes:
         await self._check_owner(session_id, owner)
         return transcript
 
+    async def _is_over(self, session_id: str, turn: _Turn, now: Transcript) -> bool:
+        """Return whether a turn has ended: it is that of the user, and nothing is behind that, such as a rewind."""
+        if not await self._is_users_turn(session_id, now):
+            return False
+        turn.known = await self._store.seq(session_id)
+        return turn.known == now.seq
+
     async def _is_users_turn(self, session_id: str, transcript: Transcript) -> bool:
         """Return whether only a person, or a browser, can continue."""
         if transcript.awaits is Awaits.TOOLS:
@@ -370,7 +377,9 @@ class _Turn:
 
     def __init__(self, known: Transcript) -> None:
         self._builder = Builder(known)
-        self._known = known.seq
+
+        self.known = known.seq
+        """Up to where the log is known to reach: what there is of it is looked at as a whole."""
 
         self.left: set[tuple[str | None, str | None]] = set()
         """Messages and calls by which it is not the turn of the user."""
@@ -379,7 +388,7 @@ class _Turn:
         """Apply a record; return the transcript when it may be the turn of the user now."""
         self._builder.apply(record)
         event = record.event
-        if record.seq != self._builder.seq or (record.seq > self._known and not isinstance(event, _LAST)):
+        if record.seq != self._builder.seq or (record.seq > self.known and not isinstance(event, _LAST)):
             return None
         if isinstance(event, _OF_CALLS):
             self.left.discard((event.message_id, event.call_id))
