@@ -270,6 +270,23 @@ def test_an_odd_error(start, tmp_path, text):
     assert "POST /v1beta/interactions 500\n" == out
 
 
+def test_a_recorder_that_is_terminated_writes_what_it_has_passed_on(tmp_path):
+    """
+    SIGTERM behind the last byte of an answer loses none of the recording.
+    """
+    path = tmp_path / "recorded.json"
+    with mock_provider({"Hello": "Hi there"}) as upstream, httpx2.Client() as client:
+        command = [sys.executable, "-m", "assistant_events.cli", "mock", "--port", "0"]
+        with Child([*command, "--record", upstream.url, "--fixtures", str(path)]) as child:
+            url = child.stdout.readline().decode().partition(" ")[0]
+            asked = {"model": "m", "input": "Hello", "stream": True}
+            client.post(f"{url}/v1/interactions", json=asked, headers=KEY)
+            code, _, _ = child.ended(signal.SIGTERM)
+
+    assert 143 == code
+    assert 1 == len(load_fixtures(path))
+
+
 def test_recording_prints_no_key(start, tmp_path):
     """
     A key that an endpoint repeats is in no line, wherever it occurs: error text, run id, path.
@@ -432,9 +449,10 @@ def test_missing_extra(run, monkeypatch, arguments, missing, said):
     assert (2, f"assistant-events: this command needs {said} in a clone of assistant-events\n") == (ran.code, ran.err)
 
 
-def test_ctrl_c(file):
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it(file, sent, code):
     """
-    Ctrl-C ends the process with its code, also while a stream is open.
+    Ctrl-C and SIGTERM end the process with their code, also while a stream is open.
     """
     command = [sys.executable, "-m", "assistant_events.cli", "mock", "--port", "0", "--fixtures", file]
     asked = {"model": "m", "input": "Hello", "stream": True}
@@ -442,7 +460,7 @@ def test_ctrl_c(file):
         url = child.stdout.readline().decode().partition(" ")[0]
         with client.stream("POST", f"{url}/v1/interactions", json=asked, headers=KEY) as response:
             next(response.iter_raw())
-            code, out, err = child.ended(signal.SIGINT)
+            ended, out, err = child.ended(sent)
 
-    assert (130, "assistant-events: stopped\n") == (code, err)
+    assert (code, "assistant-events: stopped\n") == (ended, err)
     assert "POST /v1/interactions 200\n" == out

@@ -19,7 +19,7 @@ class Exit(IntEnum):
     ANSWER = 4, "the answer is not complete (run)"
     STOPPED = 130, "stopped with Ctrl-C"
     PIPE = 141, "the reader of the output closed it"
-    TERMINATED = 143, "stopped with SIGTERM (run)"
+    TERMINATED = 143, "stopped with SIGTERM (run, mock)"
 
     def __new__(cls, code: int, meaning: str) -> Self:
         """Make a member; Python calls it with each of the pairs."""

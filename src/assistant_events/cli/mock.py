@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, final
 from urllib.parse import parse_qsl, urlencode
 
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.json_fields import string
 from assistant_events.cli.background_writer import BackgroundWriter
-from assistant_events.cli.exit_codes import CommandError
+from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.output import note_line, print_note, print_table
 from assistant_events.cli.terminal_safe import one_line
 from assistant_events.errors import FixtureError
@@ -138,10 +139,16 @@ def _run(app: ASGIApp, what: str, notes: BackgroundWriter, *, host: str, port: i
             raise CommandError(
                 f"cannot listen on {host}, port {port}: {reason}; --port 0 takes any that is free"
             ) from None
+        with suppress(ValueError):  # another thread than the main one gets no signals
+            stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, _terminate))
         line = f"{serving.url}  {what}; base URL for clients, any API key will do; stop with Ctrl-C"
         print(one_line(line), flush=True)
-        # It is never set: Ctrl-C raises here.
+        # It is never set: Ctrl-C and SIGTERM raise here, and what was received is written.
         Event().wait()
+
+
+def _terminate(*_signal: object) -> NoReturn:
+    raise CommandError("stopped", Exit.TERMINATED)
 
 
 @final
