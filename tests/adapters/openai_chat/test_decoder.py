@@ -1356,7 +1356,7 @@ def test_tools_of_claude_behind_litellm(is_whole):
 
 def test_results_of_claude_that_come_again_or_of_no_call():
     """
-    One that comes again is no second result, and one whose call has not come stays a detail.
+    One that comes again counts once, and one whose call has not come stays a detail.
     """
     own, other = [{"type": "web_search_tool_result", "tool_use_id": f"srvtoolu_{at}", "content": []} for at in (1, 2)]
     found = [D(provider_specific_fields={"web_search_results": each}) for each in ([own], [own, other])]
@@ -2032,7 +2032,7 @@ def test_a_document_beside_an_empty_delta(delta):
 
 def test_a_cut_behind_a_message_so_far():
     """
-    A message beside an empty delta is no document behind deltas: without a reason to finish the answer was cut.
+    A message beside an empty delta is not a document behind deltas. Without a reason to finish the answer was cut.
     """
     so_far = {"choice": {"message": {"content": "Ye"}}}
     found = message(stream(D(content="Ye", **so_far), D(content="", **so_far)))
