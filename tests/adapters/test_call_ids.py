@@ -9,7 +9,14 @@ import attrs
 import pytest
 
 from assistant_events import Origin, fold
-from assistant_events.adapters.call_ids import assign_call_ids, nine_characters, repeats_id, shortened, wire_id
+from assistant_events.adapters.call_ids import (
+    assign_call_ids,
+    fit_of_model,
+    nine_characters,
+    repeats_id,
+    shortened,
+    wire_id,
+)
 from assistant_events.recorder import Recorder
 from assistant_events.values import State
 
@@ -126,3 +133,22 @@ def test_a_call_that_was_made_up():
     The call of a result that came alone keeps the id that the result names.
     """
     assert ["orphan", "orphan"] == ids_of(answers(["orphan"], ["orphan"]))
+
+
+FAMILIES = ["mistral", "ministral", "magistral", "devstral", "codestral", "mathstral", "mixtral", "pixtral", "voxtral"]
+
+
+@pytest.mark.parametrize(
+    ("model", "form"),
+    [
+        *[(f"{name}-2026", "[a-zA-Z0-9]{9}") for name in FAMILIES],
+        ("claude-opus-5-5", "call_1_"),
+        ("gpt-5.6", "call:1é"),
+    ],
+)
+def test_ids_of_models_behind_any_server(model, form):
+    """
+    Those of Mistral have nine letters and digits of ASCII, those of Claude no other signs than two.
+    """
+    assert re.fullmatch(form, fit_of_model(model)("call:1é"))
+    assert re.fullmatch("[a-zA-Z0-9]{9}", nine_characters("ééééééééé"))

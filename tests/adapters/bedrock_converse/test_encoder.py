@@ -528,7 +528,10 @@ def test_content_that_has_no_block(content):
     assert [(None, "unsupported")] == drops
 
 
-S3 = "arn:aws:bedrock:us-west-2:1:inference-profile/us.amazon.nova-pro-v1:0", "amazon.nova-2-lite-v1:0", PROFILE
+S3 = (
+    *("arn:aws:bedrock:us-west-2:1:inference-profile/us.amazon.nova-pro-v1:0", "amazon.nova-2-lite-v1:0", PROFILE),
+    *[f"arn:aws:bedrock:us-west-2:1:{kind}-model/c3myu2h6" for kind in ("provisioned", "custom", "imported")],
+)
 NO_S3 = MODEL, "us.meta.llama4-maverick-17b-instruct-v1:0", "moonshotai.kimi-k2.5"
 
 
@@ -638,6 +641,7 @@ ONE_KIND = [
     "us.meta.llama3-3-70b-instruct-v1:0",
     "us.meta.llama4-maverick-17b-instruct-v1:0",
     "mistral.mistral-large-2402-v1:0",
+    "mistral.mistral-small-2402-v1:0",
 ]
 
 

@@ -212,7 +212,10 @@ def test_a_finish_reason_as_a_number(number, word):
     assert word == message(answer(T("a"), end=ended(number))).raw_finish_reason
 
 
-@pytest.mark.parametrize(("number", "word"), [(1, None), (2, "OUTCOME_FAILED"), (3, "OUTCOME_DEADLINE_EXCEEDED")])
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [(0, "OUTCOME_UNSPECIFIED"), (1, None), (2, "OUTCOME_FAILED"), (3, "OUTCOME_DEADLINE_EXCEEDED")],
+)
 def test_the_outcome_of_code_as_a_number(number, word):
     """
     Code that has run well has not failed, and the outcome is sent back as a word.
@@ -751,6 +754,36 @@ def test_functions_that_the_official_client_has_run(ids):
     assert ["user", "model", "user", "model"] == [
         each["role"] for each in DIALECT.encoder([prompt, read], {"model": MODEL}).body["contents"]
     ]
+
+
+def test_a_function_that_the_client_runs_again():
+    """
+    The history repeats what earlier calls have returned: none of it is the result of a later one.
+    """
+
+    def result(of):
+        return {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"result": of}}}]}
+
+    first, second = (C({"functionCall": {"name": "f", "args": {"a": at}}}) for at in (1, 2))
+    history = [{"role": "user", "parts": [{"text": "?"}]}, result("one")]
+    one, two = ({"automaticFunctionCallingHistory": each} for each in (history, [*history, result("two")]))
+    decoder = DIALECT.decoder("a1")
+    for event in (first, {**second, **one}, {**C(), **one}, {**C(T("So."), finish="STOP"), **two}):
+        decoder.feed_event(event)
+    decoder.close()
+
+    assert ["one", "two"] == [thaw(call.output[0].value)["result"] for call in decoder.message.tool_calls]
+
+
+@pytest.mark.parametrize("kind", ["audio/pcm;rate=24000", "audio/l16;rate=24000"])
+def test_sound_without_a_header_in_pieces(kind):
+    """
+    It is one medium, in small letters, too.
+    """
+    pieces = [{"inlineData": {"mimeType": kind, "data": each}} for each in ("AAEA", "AgAD")]
+    [sound] = message(answer(*pieces)).parts
+
+    assert (kind, b"\0\1\0\2\0\3") == (sound.media_type, sound.data)
 
 
 def test_deltas_are_not_decoded_in_full():

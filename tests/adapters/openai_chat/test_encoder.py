@@ -648,6 +648,8 @@ THINKING = {
     "Kimi": ("moonshot", "kimi-k2.6", {}, " "),
     "Kimi, switched off": ("moonshot", "kimi-k2.6", {"type": "disabled"}, None),
     "Kimi that always thinks": ("moonshot", "kimi-k3", {}, " "),
+    "Kimi of 2025": ("moonshot", "kimi-k2-thinking", {}, " "),
+    "Kimi, as it likes": ("moonshot", "kimi-k2.6", {"type": "adaptive"}, " "),
     "Moonshot's of 2024": ("moonshot", "moonshot-v1-8k", {}, None),
     "MiMo": ("xiaomi", "mimo-v2.5-pro", {}, " "),
     "MiMo, switched off": ("xiaomi", "mimo-v2.5-pro", {"type": "disabled"}, None),
@@ -994,6 +996,10 @@ PROMPTS = {
     ),
     "audio": (
         [MediaContent(media_type="audio/wav", data=b"\x00")],
+        [{"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}}],
+    ),
+    "audio with an older name": (
+        [MediaContent(media_type="audio/x-wav", data=b"\x00")],
         [{"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}}],
     ),
     "a document": (

@@ -44,6 +44,7 @@ from .notation import (
     whole,
 )
 from .samples import (
+    COMPUTER,
     IMAGE,
     LOGPROBS,
     MCP,
@@ -1472,6 +1473,17 @@ class TestCalls:
         assert ["local_shell", "apply_patch", "computer", "mcp_approval"] == [
             each.name for each in found.pending_tool_calls
         ]
+
+    def test_several_actions_of_a_computer(self):
+        """
+        They are its input, as one action is, and sent back.
+        """
+        actions = [{"type": "click", "x": 1, "y": 2}, {"type": "wait"}]
+        item = {key: COMPUTER[key] for key in COMPUTER if key != "action"} | {"actions": actions}
+        found = message(stream(hosted(0, **item)))
+
+        assert {"actions": actions, "pending_safety_checks": []} == found.tool_calls[0].arguments
+        assert actions == DIALECT.emit_resource(found)["output"][0]["actions"]
 
     def test_lists_of_tools(self):
         """

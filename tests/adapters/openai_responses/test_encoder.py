@@ -1005,6 +1005,8 @@ def test_strip():
     assert {"role": "assistant", "content": "So."} == found.body["input"][1]
 
 
+SLIDES = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+
 PROMPTS = {
     "image by address": (
         MediaContent(media_type="image/png", uri="https://a.example/b.png"),
@@ -1026,6 +1028,10 @@ PROMPTS = {
             "filename": "file.docx",
             "file_data": "data:application/vnd.openxmlformats-officedocument.wordprocessingml.document;base64,UEs=",
         },
+    ),
+    "slides": (
+        MediaContent(media_type=SLIDES, data=b"PK"),
+        {"type": "input_file", "filename": "file.pptx", "file_data": f"data:{SLIDES};base64,UEs="},
     ),
     "text with its encoding": (
         MediaContent(media_type="text/plain; charset=utf-8", data=b"x"),
