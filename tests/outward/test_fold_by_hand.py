@@ -236,6 +236,7 @@ def test_a_snapshot_takes_the_place_of_the_transcript(folded):
 
     assert ("new", 2, "applied") == (text_of(transcript), transcript["seq"], outcomes[-1])
     assert "type" not in transcript
+    assert EMPTY == folded([*OPEN, {"type": "snapshot", "v": 1}])[0]
 
 
 def test_a_restart_empties_the_message(folded):
@@ -297,6 +298,170 @@ def test_json_is_kept_as_it_is(folded):
 
     assert ["applied", "applied", "duplicate", "conflict"] == outcomes
     assert called["input"] == transcript["messages"][0]["parts"][0]["input"]
+
+
+CALL = {"call_id": "c"}
+INPUT = event("tool.input.started", name="t", **CALL)
+CALLED = event("tool.called", name="t", input={"a": [1]}, **CALL)
+BROKEN = {"kind": "tool", "message": "no"}
+CUT = {"kind": "interrupted", "message": "cut"}
+ONE, OTHER = [{"type": "text", "text": "1"}], [{"type": "text", "text": "2"}]
+COMPACTING = event("compaction.started", "k1", reason="full", origin=ORIGIN)
+
+
+@pytest.mark.parametrize(
+    ("items", "again", "outcome"),
+    [
+        ([event("prompt.submitted", "u1", content=ONE)], event("prompt.submitted", "u1", content=ONE), "duplicate"),
+        ([event("prompt.submitted", "u1", content=ONE)], event("prompt.submitted", "u1", content=OTHER), "conflict"),
+        (
+            [record(1, START), record(2, event("text.started")), record(3, event("text.ended", text="a"))],
+            event("text.ended", text="a"),
+            "duplicate",
+        ),
+        ([*OPEN, event("text.ended", text="a")], event("text.ended", text="a", details={"b": 1}), "conflict"),
+        ([START, CALLED], {**CALLED, "input": {"a": {"0": 1}}}, "conflict"),
+        ([START, CALLED], {**CALLED, "input": {"a": [1], "b": 2}}, "conflict"),
+        ([START, CALLED], {**CALLED, "input": {}}, "conflict"),
+        ([START, CALLED, event("tool.approved", **CALL)], event("tool.approved", **CALL), "duplicate"),
+        (
+            [START, CALLED, event("tool.approval.requested", reason="why", **CALL)],
+            event("tool.approval.requested", **CALL),
+            "conflict",
+        ),
+        ([START, CALLED, event("tool.started", attempt=2, **CALL)], event("tool.started", attempt=1, **CALL), "late"),
+        ([START, CALLED, event("tool.failed", error=BROKEN, **CALL)], event("tool.success", **CALL), "conflict"),
+        (
+            [START, CALLED, event("tool.success", output=ONE, **CALL)],
+            event("tool.success", output=OTHER, **CALL),
+            "conflict",
+        ),
+        (
+            [START, CALLED, event("tool.failed", error=BROKEN, output=ONE, **CALL)],
+            event("tool.failed", error=BROKEN, output=OTHER, **CALL),
+            "conflict",
+        ),
+        (
+            [START, event("step.ended", finish_reason="stop", raw_finish_reason="end")],
+            event("step.ended", finish_reason="stop", raw_finish_reason="done"),
+            "conflict",
+        ),
+        (
+            [START, event("step.ended", finish_reason="stop", details={"a": 1})],
+            event("step.ended", finish_reason="stop", details={"a": 2}),
+            "conflict",
+        ),
+        (
+            [COMPACTING, event("compaction.ended", "k1", text="a")],
+            event("compaction.ended", "k1", text="a"),
+            "duplicate",
+        ),
+        (
+            [COMPACTING, event("compaction.failed", "k1", error=CUT)],
+            event("compaction.ended", "k1", text=""),
+            "conflict",
+        ),
+        (
+            [COMPACTING, event("compaction.failed", "k1", error=CUT)],
+            event("compaction.failed", "k1", error=BROKEN),
+            "conflict",
+        ),
+    ],
+)
+def test_what_comes_again(folded, items, again, outcome):
+    """
+    It is a duplicate where it equals what was applied, and a conflict otherwise; an earlier try of a call is late.
+    """
+    transcript, outcomes = folded([*items, again])
+
+    assert [*["applied"] * len(items), outcome] == outcomes
+    assert folded(items)[0] == transcript
+
+
+@pytest.mark.parametrize(
+    ("items", "outcome"),
+    [
+        ([START, CALLED, event("tool.started", attempt=1, **CALL)], "conflict"),
+        ([START, CALLED, event("tool.failed", error=BROKEN, **CALL)], "conflict"),
+        ([START, CALLED, event("tool.failed", error=CUT, **CALL)], "applied"),
+        ([START, INPUT, event("tool.input.ended", text="{", complete=False, **CALL)], "applied"),
+    ],
+)
+def test_a_restart_after_calls(folded, items, outcome):
+    """
+    An answer does not begin again once the app has run a call of it, or answered one.
+    """
+    failed = event("step.failed", error=CUT)
+    left = [] if items[-1]["type"] == "tool.failed" else [event("tool.failed", error=CUT, **CALL)]
+
+    assert outcome == folded([*items, *left, failed, event("step.restarted", reason="cut")])[1][-1]
+
+
+def test_a_frame_of_which_something_is_new(folded):
+    """
+    It has been applied, whatever its first event was.
+    """
+    items = [
+        record(1, START),
+        record(2, event("text.started")),
+        frame(2, delta(0, "ab")),
+        frame(2, delta(0, "a"), delta(2, "c")),
+    ]
+
+    assert ["applied"] * 4 == folded(items)[1]
+
+
+def test_the_text_of_a_compaction(folded):
+    """
+    One that has failed has none, whatever came of it live; an empty one is not written.
+    """
+    items = [COMPACTING, delta(0, "Ear", "compaction") | {"message_id": "k1"}]
+    [failed] = folded([*items, event("compaction.failed", "k1", error=CUT)])[0]["messages"]
+    [ended] = folded([*items, event("compaction.ended", "k1", text="")])[0]["messages"]
+
+    assert "text" not in failed
+    assert "text" not in ended
+
+
+def test_the_end_of_media_replaces_what_streamed(folded):
+    """
+    An end with an address has no bytes.
+    """
+    streamed = [START, event("media.started", media_type="image/png"), delta(0, "AAAA", "media")]
+    ended = event("media.ended", media_type="image/png", uri="https://example.com/1.png")
+    [part] = folded([*streamed, ended])[0]["messages"][0]["parts"]
+
+    assert {"type": "media", "media_type": "image/png", "uri": ended["uri"], "status": "completed"} == part
+
+
+def test_times_that_are_not_known(folded):
+    """
+    The end of what began live has no start; progress without output takes back what was shown.
+    """
+    progress = [event("tool.progress", output=ONE, **CALL), event("tool.progress", **CALL)]
+    items = [START, CALLED, *progress, record(1, event("tool.success", **CALL), LATER)]
+    [call] = folded(items)[0]["messages"][0]["parts"]
+    [shown] = folded(items[:-1])[0]["messages"][0]["parts"]
+
+    assert {"ended": LATER} == call["times"]
+    assert "output" not in shown
+
+
+def test_messages_after_a_rewind_among_many(folded):
+    """
+    What was found at a place before is not looked for there again.
+    """
+
+    def said(name):
+        return event("prompt.submitted", name, content=[{"type": "text", "text": name}])
+
+    items = [said(f"u{at}") for at in range(9)]
+    items += [*items, event("history.rewound", "u4"), *[said(f"v{at}") for at in range(5)]]
+    items.append(event("history.rewound", "u6"))
+    transcript, outcomes = folded(items)
+
+    assert ["u0", "u1", "u2", "u3", "v0", "v1", "v2", "v3", "v4"] == [each["id"] for each in transcript["messages"]]
+    assert "duplicate" == outcomes[-1]
 
 
 def test_state_is_never_kept(folded):
