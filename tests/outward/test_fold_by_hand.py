@@ -306,7 +306,7 @@ CALLED = event("tool.called", name="t", input={"a": [1]}, **CALL)
 BROKEN = {"kind": "tool", "message": "no"}
 CUT = {"kind": "interrupted", "message": "cut"}
 ONE, OTHER = [{"type": "text", "text": "1"}], [{"type": "text", "text": "2"}]
-COMPACTING = event("compaction.started", "k1", reason="full", origin=ORIGIN)
+COMPACTING = event("compaction.started", "k1", reason="auto", origin=ORIGIN)
 
 
 @pytest.mark.parametrize(
