@@ -338,6 +338,28 @@ def test_ids_of_requests(dialect, path, header):
     assert 2 == len(set(ids))
 
 
+@pytest.mark.parametrize(("dialect", "path", "header"), [(dialect, *row) for dialect, row in IDS.items()])
+def test_ids_of_requests_of_streams(dialect, path, header):
+    """
+    A stream has the header, too.
+    """
+    provider = provider_of(dialect, {"match": {}, "answer": {"text": "Hi"}})
+    is_bedrock = dialect == "bedrock-converse"
+    request = body_of(dialect) if is_bedrock else {**body_of(dialect), "stream": True}
+
+    assert asked(provider, "POST", f"{path}-stream" if is_bedrock else path, request, HEADERS).headers[header]
+
+
+@pytest.mark.parametrize(("dialect", "path"), [(dialect, path) for dialect, (path, _) in IDS.items()])
+def test_browsers_may_send_what_they_ask_for(dialect, path):
+    """
+    OPTIONS allows the headers that are asked for.
+    """
+    found = asked(provider_of(dialect), "OPTIONS", path, None, {"access-control-request-headers": "x-mine"})
+
+    assert "x-mine" == found.headers["access-control-allow-headers"]
+
+
 THINKING = {"type": "enabled", "budget_tokens": 1024}
 BY_THOUGHT = {
     "anthropic-messages": ("/v1/messages", {"max_tokens": 2048, "thinking": THINKING}),
@@ -374,7 +396,11 @@ def test_calls_while_thinking_is_on(dialect, path, fields):
         messages = [*request["messages"], {**answer, "content": content}, {"role": "user", "content": [result]}]
         return asked(provider, "POST", path, {**request, "messages": messages, **more}, HEADERS).status
 
+    said = {"anthropic-messages": {"type": "text", "text": "Hi"}, "bedrock-converse": {"text": "Hi"}}[dialect]
+    spoken = [*request["messages"], {**answer, "content": [said]}, {"role": "user", "content": [said]}]
+
     assert 2 == len(answer["content"])
+    assert 200 == asked(provider, "POST", path, {**request, "messages": spoken}, HEADERS).status
     assert (200, 400) == (status(answer["content"]), status(answer["content"][1:]))
     assert 200 == status(answer["content"][1:], thinking=None, additionalModelRequestFields=None)
 

@@ -859,8 +859,9 @@ def test_http_anywhere():
 
 def test_when_to_come_back():
     """
-    A 429 has the time to wait, in seconds and, on the clock of the provider, in milliseconds.
+    A 429 has the time to wait, in seconds and, on the clock of the provider, in milliseconds; others have none.
     """
+    assert "retry-after" not in asked(hello(faults=["http-503"]), "POST", V1, create()).headers
     exchange = asked(hello(faults=["http-429"], clock=None, time_scale=0.25), "POST", V1, create())
 
     assert ("1", "250") == (exchange.headers["retry-after"], exchange.headers["retry-after-ms"])

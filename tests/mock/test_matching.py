@@ -220,6 +220,7 @@ HOLDS = {
     "part of a text": ({"user_text": Contains("H")}, True),
     "another part": ({"user_text": Contains("h")}, False),
     "a pattern": ({"user_text": re.compile("^h", re.IGNORECASE)}, True),
+    "a pattern in a text": ({"user_text": re.compile("i$")}, True),
     "another pattern": ({"user_text": re.compile("i.")}, False),
     "a model": ({"model": "gemini-3.6-flash"}, True),
     "another model": ({"model": "gemini"}, False),
@@ -340,6 +341,15 @@ def test_no_token_is_nothing_special():
     fixtures = Fixtures([fixture(user_text="Write."), fixture(continuation_token="")])
 
     assert 0 == fixtures.find(read_request({"input": "Write."}))
+
+
+def test_no_result_is_nothing_special():
+    """
+    A fixture for requests without a result does not go before others.
+    """
+    fixtures = Fixtures([fixture(user_text="Rain?"), fixture(has_result=False)])
+
+    assert 0 == fixtures.find(read_request({"input": "Rain?"}))
 
 
 def test_only_what_the_request_brings():

@@ -425,6 +425,25 @@ TARGETS = [
 ]
 
 
+def test_the_path_of_the_endpoint(path):
+    """
+    Requests are sent below the path of the endpoint, and an answer keeps its length.
+    """
+    asked = []
+
+    def answer(request):
+        asked.append(str(request.url))
+        return httpx2.Response(200, headers={"content-length": "2"}, stream=Raw(b"{}"))
+
+    proxy = RecordingProxy(API, f"{UPSTREAM}/base/", path, transport=httpx2.MockTransport(answer))
+
+    async def main():
+        return await Exchange(proxy, "GET", "/v1/models?a=1").over()
+
+    assert "2" == asyncio.run(main()).headers["content-length"]
+    assert [f"{UPSTREAM}/base/v1/models?a=1"] == asked
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("upstream", [UPSTREAM, "https://upstream.test:8443/base/"])
 def test_no_target_leads_elsewhere(path, target, upstream):
@@ -946,14 +965,14 @@ def test_a_run_that_is_read_from_its_start_again(path):
     """
     A replay from the start takes the place of a stream that broke off.
     """
-    upstream = MockProvider({"Hi": {"text": "A report."}}, faults=["cut@3"])
+    upstream = MockProvider({"Hi": {"text": "A report."}}, faults=["cut@3x2"])
     desk = Desk(RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app)))
     created = desk.create("Hi", background=True, stream=True)
     run_id = transcript(created).last.state["interaction_id"]
-    desk.ask(("GET", f"/v1beta/interactions/{run_id}?stream=true", None))
+    desk.ask(*[("GET", f"/v1beta/interactions/{run_id}?stream=true", None)] * 2)
 
     [[answer]] = [fixture.answers for fixture in load_fixtures(path)]
-    assert "A report." == answer.steps[0]["content"][0]["text"]
+    assert ("A report.", 0) == (answer.steps[0]["content"][0]["text"], answer.polls_in_progress)
 
 
 def test_a_get_of_something_else(recording, path, notes):

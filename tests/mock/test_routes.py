@@ -9,11 +9,12 @@ import logging
 import zlib
 
 import pytest
+from starlette.requests import Request
 
 from assistant_events.adapters.gemini_interactions.mock import Answer, MockProvider
 from assistant_events.adapters.gemini_interactions.mock.provider import InteractionsSettings
 from assistant_events.mock import HttpError
-from assistant_events.mock.requests import ApiError
+from assistant_events.mock.requests import ApiError, read_body
 
 from .asgi import KEY, Exchange, ask, asked, create, provider_of, settle, text_step
 
@@ -106,7 +107,7 @@ def test_models():
     The models are the default one and those that fixtures name, as `client.models.list()` reads them.
     """
     provider = provider_of()
-    provider.add({"version": 1, "fixtures": [{"match": {"model": "gemini-3.6-pro"}, "answer": {"text": "Hi"}}]})
+    provider.add({"version": 1, "fixtures": [{"match": {"model": "gemini-3.6-pro"}, "answer": {"text": "Hi"}}] * 2})
     listed = asked(provider, "GET", "/v1beta/models")
     one = asked(provider, "GET", "/v1beta/models/gemini-3.6-pro")
 
@@ -183,6 +184,19 @@ def test_bodies_that_are_too_long():
     assert 413 == exchange.status
     assert "INVALID_ARGUMENT" == exchange.document["error"]["status"]
     assert None is provider.requests[0].body
+
+
+def test_a_body_that_is_too_long_is_read_to_its_end():
+    """
+    A client that still sends would not see the answer.
+    """
+    pieces = [{"type": "http.request", "body": b"x" * 60, "more_body": left > 0} for left in (2, 1, 0)]
+
+    async def receive():
+        return pieces.pop(0)
+
+    assert asyncio.run(read_body(Request({"type": "http", "method": "POST"}, receive), 100)) is None
+    assert [] == pieces
 
 
 def encoded(pack, encoding, **options):
@@ -339,10 +353,14 @@ def test_requests_are_kept_without_keys():
     """
     provider = provider_of()
     headers = {"authorization": "Bearer secret", "cookie": "secret", "x-mine": "1"}
-    asked(provider, "POST", f"{V1}?key=secret&a=1", create("hi"), headers)
+    asked(provider, "POST", f"{V1}?key=secret&a=1&Access_Token=secret", create("hi"), headers)
     (request,) = provider.requests
 
-    assert ("POST", V1, {"key": "[hidden]", "a": "1"}) == (request.method, request.path, request.query)
+    assert ("POST", V1, {"key": "[hidden]", "a": "1", "Access_Token": "[hidden]"}) == (
+        request.method,
+        request.path,
+        request.query,
+    )
     assert (
         "[hidden]" == request.headers["x-goog-api-key"] == request.headers["authorization"] == request.headers["cookie"]
     )
@@ -358,13 +376,28 @@ def test_the_log_is_bounded():
 
     async def main(**limits):
         provider = provider_of(**limits)
-        for text in ("a", "b" * 50, "c"):
+        for text in ("a", "b" * 50, "c", "d"):
             await ask(provider, "POST", V1, create(text))
         return ["".join(sorted(set(request.body["input"]))) for request in provider.requests]
 
-    assert ["a", "b", "c"] == asyncio.run(main())
-    assert ["b", "c"] == asyncio.run(main(max_requests=2))
-    assert ["c"] == asyncio.run(main(max_kept_bytes=60))
+    assert ["a", "b", "c", "d"] == asyncio.run(main())
+    assert ["c", "d"] == asyncio.run(main(max_requests=2))
+    assert ["c", "d"] == asyncio.run(main(max_kept_bytes=100))
+    assert ["d"] == asyncio.run(main(max_kept_bytes=60)) == asyncio.run(main(max_kept_bytes=10))
+
+
+def test_present_fixtures_keep_their_counts():
+    """
+    Fixtures that are added come before them, and change nothing of which answer is next.
+    """
+
+    async def main():
+        provider = provider_of([text_step("one")], [text_step("two")])
+        await ask(provider, "POST", V1, create())
+        provider.add({"never": "asked"})
+        return (await ask(provider, "POST", V1, create())).document["steps"][0]["content"][0]["text"]
+
+    assert "two" == asyncio.run(main())
 
 
 def test_reset():

@@ -148,11 +148,53 @@ def test_a_stream_ends_the_polls():
     """
 
     async def main():
-        provider = provider_of(Answer(steps=(text_step("Hi"),), polls_in_progress=9))
+        provider = provider_of(Answer(steps=(text_step("Hi"),), polls_in_progress=9), faults=["queued@2"])
         await ask(provider, "POST", V1, create(background=True, stream=True))
         return (await ask(provider, "GET", ONE)).document["status"]
 
     assert "completed" == run(main)
+
+
+def test_a_stream_that_breaks_off_ends_no_polls():
+    """
+    Its run is in progress for as many polls as without it.
+    """
+
+    async def main():
+        provider = provider_of(Answer(steps=(text_step("Hi"),), polls_in_progress=2), faults=["cut@2"])
+        await ask(provider, "POST", V1, create(background=True, stream=True))
+        return [(await ask(provider, "GET", ONE)).document["status"] for _ in range(3)]
+
+    assert ["in_progress", "in_progress", "completed"] == run(main)
+
+
+def test_polls_are_of_the_background():
+    """
+    An answer in the foreground comes with its end, whatever a poll of a run in the background would show.
+    """
+    answer = Answer(steps=(text_step("Hi"),), polls_in_progress=2)
+
+    assert "completed" == asked(provider_of(answer, faults=["queued@2"]), "POST", V1, create()).document["status"]
+
+
+def test_when_a_run_has_changed_last():
+    """
+    A run that is queued or in progress has not changed since its start; one that has ended does so once.
+    """
+
+    async def main():
+        clock = HandClock()
+        provider = provider_of(Answer(steps=(text_step("Hi"),), timing=SLOW), clock=clock, faults=["queued@1"])
+        await ask(provider, "POST", V1, BACKGROUND)
+        found = []
+        for _ in range(4):
+            await clock.advance(2.0)
+            found.append((await ask(provider, "GET", ONE)).document)
+        return [(each["status"], each["updated"][-6:]) for each in found]
+
+    assert [("queued", "00:00Z"), ("in_progress", "00:00Z"), ("completed", "00:06Z"), ("completed", "00:06Z")] == run(
+        main
+    )
 
 
 def test_queued():
@@ -635,6 +677,17 @@ def test_no_more_runs_are_given_up_than_needed():
         by_size.add(Kept(name), 30)
 
     assert ["b", "c", "d"] == [each.id for each in by_number] == [each.id for each in by_size]
+
+
+def test_a_run_that_takes_the_place_of_another():
+    """
+    The older one of an id counts no longer.
+    """
+    store = RunStore(10, 100)
+    for name in "aab":
+        store.add(Kept(name), 50)
+
+    assert ["a", "b"] == [each.id for each in store]
 
 
 def test_a_request_without_a_model():

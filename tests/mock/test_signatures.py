@@ -16,7 +16,7 @@ from assistant_events.adapters.gemini_interactions.mock.signatures import (
     is_signed_type,
     signed_content,
 )
-from assistant_events.mock.signatures import make_signature
+from assistant_events.mock.signatures import SignatureLedger, Signed, make_signature
 
 from .asgi import MODEL, ask, asked, call_step, create, provider_of, text_step, thought_step
 
@@ -303,6 +303,21 @@ def test_what_the_ledger_keeps_is_bounded():
     ledger.check([call_step("c0")])
     with pytest.raises(SignatureError, match="the signed step before it is missing"):
         ledger.check([call_step("c1")])
+
+
+def test_a_signature_of_several_items():
+    """
+    Fixtures may have one signature for different items: it is that of each of them, and of no other.
+    """
+    ledger = SignatureLedger()
+    for content in ("one", "two"):
+        ledger.note(GIVEN, content)
+    check = ledger.checker()
+
+    for content in ("one", "two"):
+        check(Signed("here", GIVEN, content))
+    with pytest.raises(SignatureError, match="its signature belongs to other content"):
+        check(Signed("here", GIVEN, "three"))
 
 
 def test_a_signature_that_is_given_again_stays():
