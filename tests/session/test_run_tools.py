@@ -4,11 +4,12 @@ Tools in bad moments: two tasks at once, exceptions that no tool should raise, r
 
 import asyncio
 import threading
+from contextvars import ContextVar
 from datetime import date
 
 import pytest
 
-from assistant_events import Awaits, ErrorKind, JsonContent, PromptSubmitted, ToolFailed, ToolSuccess
+from assistant_events import Awaits, ErrorKind, JsonContent, PromptSubmitted, TextContent, ToolFailed, ToolSuccess
 from assistant_events.errors import FencedError, LocalProtocolError, OwnerError, StoreError
 from assistant_events.live import MemoryLive
 from assistant_events.session import Session, run_tools, tools
@@ -86,6 +87,79 @@ def test_whether_a_person_has_to_allow_a_call(reason, asked_for):
         [left] = session.transcript.last_answer.tool_calls
         assert (left.waits, left.answered) == ((False, True) if asked_for is False else (True, False))
         assert left.approval_reason == (asked_for or None)
+
+    run(main())
+
+
+def test_a_call_that_was_allowed_is_not_asked_about_again():
+    """
+    It runs, whatever the rule says of it.
+    """
+
+    async def main():
+        session = await asked(MemoryStore(), call("a"))
+        asked_about = []
+
+        def costs(call):
+            asked_about.append(call.call_id)
+            return "It costs money."
+
+        await run_tools(session, lambda run: "rain", needs_approval=costs)
+        await session.append(session.transcript.pending_tool_calls[0].approve())
+        await run_tools(session, lambda run: "rain", needs_approval=costs)
+
+        assert (["a"], True) == (asked_about, session.transcript.last_answer.tool_calls[0].answered)
+
+    run(main())
+
+
+def test_calls_that_take_too_long():
+    """
+    They fail as such, and a thread is not waited for; a tool that gives up by itself has failed.
+    """
+    freed, ended = threading.Event(), []
+
+    async def main():
+        session = await asked(MemoryStore(), *[call(name) for name in ("waits", "hangs", "gives_up")])
+
+        async def waits():
+            await asyncio.Event().wait()
+
+        def hangs():
+            ended.append(freed.wait(2))
+
+        def gives_up():
+            raise TimeoutError("no answer")
+
+        tools = {"waits": waits, "hangs": hangs, "gives_up": gives_up}
+        await run_tools(session, tools, timeout_s=0.05)
+        assert [] == ended
+
+        errors = {
+            each.name: (each.error.kind, each.error.message) for each in session.transcript.last_answer.tool_calls
+        }
+        late = (ErrorKind.TIMEOUT, "the call took longer than 0.05 s")
+        assert {"waits": late, "hangs": late} == {name: errors[name] for name in ("waits", "hangs")}
+        assert ErrorKind.TOOL == errors["gives_up"][0]
+
+    try:
+        run(main())
+    finally:
+        freed.set()
+
+
+def test_a_thread_sees_the_context_of_its_task():
+    """
+    A plain function reads the context variables that are set where the tools are run.
+    """
+    user = ContextVar("user")
+
+    async def main():
+        session = await asked(MemoryStore(), call("who"))
+        user.set("ada")
+        await run_tools(session, {"who": user.get})
+
+        assert (TextContent("ada"),) == session.transcript.last_answer.tool_calls[0].output
 
     run(main())
 

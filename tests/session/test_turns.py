@@ -13,6 +13,8 @@ import pytest
 
 from assistant_events import (
     Awaits,
+    CompactionEnded,
+    CompactionStarted,
     ErrorInfo,
     HistoryRewound,
     PromptSubmitted,
@@ -1137,6 +1139,32 @@ def test_rounds():
             with pytest.raises(LocalProtocolError, match="its turn has 3 answers, as many as max_rounds allows"):
                 await turns.run(session)
             assert 3 == len(client.requests)
+
+    run(main())
+
+
+def test_a_compaction_is_no_round():
+    """
+    An app may make the conversation shorter in the middle of a turn.
+    """
+
+    async def main():
+        client = Provider(ASKS, HELLO)
+        moves = app(client)
+
+        async def move(session):
+            await moves(session)
+            if session.transcript.awaits is Awaits.MODEL:
+                origin = session.transcript.last_answer.origin
+                begun = CompactionStarted(message_id="k1", reason="auto", origin=origin)
+                await session.append(begun, CompactionEnded(message_id="k1", text="It rains."))
+
+        async with Turns(MemoryStore(), move, client=client, max_rounds=2, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            await turns.run(session)
+
+            assert "Hello" == session.transcript.last.text
 
     run(main())
 
