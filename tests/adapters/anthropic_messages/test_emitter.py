@@ -132,3 +132,15 @@ def test_ids_of_answers_of_others():
 
     assert "msg_a1" == DIALECT.emit_resource(fold(given).last)["id"]
     assert "msg_a1" == frames_of(emitted(given)[1])[0][1]["message"]["id"]
+
+
+def test_an_end_of_others_that_has_no_word():
+    """
+    It is the usual one: any other word asks a client for more, such as `compaction` for a request in its place.
+    """
+    given = answer_events("Hi", origin=origin(dialect="openai-chat"), finish_reason="other")
+
+    assert "end_turn" == DIALECT.emit_resource(fold(given).last)["stop_reason"]
+    assert ["end_turn"] == [
+        end["delta"]["stop_reason"] for name, end in frames_of(emitted(given)[1]) if b"message_delta" in name
+    ]

@@ -18,7 +18,6 @@ FINISH_REASONS: Final = by_word(
         FinishReason.LENGTH: "max_tokens model_context_window_exceeded length",
         FinishReason.CONTENT_FILTER: "refusal sensitive guardrail_intervened content_filter",
         FinishReason.PAUSE: "pause_turn",
-        FinishReason.OTHER: "compaction",
     }
 )
 """Finish reason by stop reason, the last of each in OpenAI's words, which gateways leave; the first is written."""
