@@ -267,6 +267,17 @@ def test_prompt_can_abandon_calls(session):
     assert Awaits.MODEL is session.transcript.awaits
 
 
+def test_a_prompt_leaves_calls_that_wait(session):
+    """
+    By itself it fails none: their results may still come, and the model is asked when they have.
+    """
+    list(receive(session, Scripted("a1"), ASKS))
+    records = session.prompt("Hurry.")
+
+    assert ["prompt.submitted"] == [record.event.type for record in records]
+    assert (1, Awaits.TOOLS) == (len(session.transcript.pending_tool_calls), session.transcript.awaits)
+
+
 def test_a_repeated_prompt_abandons_no_calls(session):
     """
     A prompt that came before stores nothing: the calls that wait are of its own answer.
@@ -900,6 +911,10 @@ OTHERS = {
     "cancels": (cancels, "ended"),
     "fails it for another reason": (
         lambda transcript: close_message(transcript["a1"], ErrorInfo(kind=ErrorKind.INTERRUPTED, message="gone")),
+        "refused",
+    ),
+    "leaves it": (
+        lambda transcript: close_message(transcript["a1"], ErrorInfo(kind=ErrorKind.ABORTED, message="gone")),
         "refused",
     ),
 }

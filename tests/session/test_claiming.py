@@ -154,6 +154,25 @@ def test_a_claim_that_cannot_be_released():
     run(main())
 
 
+def test_an_answer_whose_claim_cannot_be_released(caplog):
+    """
+    It is whole, and its stream ends without an exception.
+    """
+
+    async def main():
+        store = FailingStore()
+        session = await Session.open(store, "s1", worker="w1")
+        await session.prompt("Hi")
+        store.fail["release"] = 1
+        await answer(session, Provider(HELLO))
+
+        assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+    assert "session 's1': its claim could not be released" in caplog.text
+
+
 def test_a_worker_that_leaves_while_its_store_is_waited_for():
     """
     The answer is closed when the store is back by then.

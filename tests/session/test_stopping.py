@@ -7,7 +7,7 @@ import asyncio
 import attrs
 import pytest
 
-from assistant_events import Awaits, ErrorInfo, TextDelta, TextEnded, TextStarted, fold
+from assistant_events import Awaits, ErrorInfo, Origin, StepStarted, TextDelta, TextEnded, TextStarted, fold
 from assistant_events.messages import close_message, interrupted
 from assistant_events.session import Session, SyncSession
 from assistant_events.session.stopping import since_its_end
@@ -33,6 +33,20 @@ def test_two_stops_at_once():
         assert ["prompt.submitted", "step.started", "step.failed"] == [record.event.type for record in store.read("s1")]
 
     run(main())
+
+
+def test_a_stop_before_the_model_is_asked():
+    """
+    The empty answer is of the model of the last one; which one would have served it is not known.
+    """
+    session = SyncSession.open(MemoryStore(), "s1")
+    origin = Origin(provider="acme", dialect="acme-chat", model="m", served_model="m-1")
+    said = [attrs.evolve(each, origin=origin) if isinstance(each, StepStarted) else each for each in answer("Hi")]
+    session.append(prompt(), *durable(said))
+    session.prompt("And?")
+    session.stop()
+
+    assert attrs.evolve(origin, served_model=None) == session.transcript.last.origin
 
 
 def test_a_stop_of_a_session_that_was_opened_before():

@@ -188,6 +188,26 @@ def test_closing_waits_for_what_was_asked_before():
     asyncio.run(main())
 
 
+def test_closing_waits_for_what_waits_itself():
+    """
+    The wrapped store is closed behind the calls that still wait for the thread.
+    """
+
+    async def main():
+        inner = Slow()
+        store = AsyncStore(inner)
+        first, second = [asyncio.create_task(store.append("s", texts(1))) for _ in range(2)]
+        await asyncio.to_thread(inner.begun.wait, 30)
+        closing = asyncio.create_task(store.close())
+        await asyncio.sleep(0)
+        inner.go.set()
+        await closing
+
+        assert [1, 2] == [(await each)[0].seq for each in (first, second)]
+
+    asyncio.run(main())
+
+
 def test_a_cancelled_call_is_waited_for():
     """
     After `drain` the wrapped store can be closed: a batch whose task was cancelled is written. A closed store has none.
