@@ -9,6 +9,7 @@ import pytest
 from assistant_events.adapters import Dialect
 from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
 from assistant_events.events import CompactionEnded, CompactionStarted, StepFailed, ToolSuccess
+from assistant_events.history import DEFAULT_POLICY
 from assistant_events.messages import Awaits, MessageStatus, close_message
 from assistant_events.reducer import find_problems, fold
 from assistant_events.session import SyncSession
@@ -321,6 +322,19 @@ def test_a_refusal_of_the_chained_state(open_session, store, refused, stored):
         assert ["the provider does not continue the conversation: RefusedError: unknown response"] == [
             event.reason for event in store.events if event.type == "step.restarted"
         ]
+
+
+def test_a_refusal_of_the_full_history_of_what_is_stored(session, store):
+    """
+    Where the provider stores answers, the same request is not sent again either.
+    """
+    store.append("s1", ASKED_BEFORE)
+    client = Provider([RefusedError(404)], HELLO)
+    client.dialect = attrs.evolve(client.dialect, policy=attrs.evolve(DEFAULT_POLICY, storage_key="response_id"))
+    list(each(session.respond(client, BODY, message_id="a1", mode="full")))
+
+    assert 1 == len(client.requests)
+    assert ErrorKind.NOT_FOUND == session.transcript["a1"].error.kind
 
 
 def test_the_connection_of_a_refusal_is_closed(session, store):
