@@ -7,12 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import (
+    Citation,
+    MediaEnded,
+    MediaStarted,
     MessageStatus,
     StepFailed,
+    TextEnded,
+    TextStarted,
     ToolApprovalRequested,
     ToolApproved,
+    ToolCalled,
+    ToolFailed,
     ToolStarted,
     ToolSuccess,
+    Usage,
     find_problems,
     fold,
 )
@@ -24,7 +32,13 @@ from tests.each import check_each
 from .test_rejoin import performed
 
 GONE = error("not-found", "the provider has no such run")
-FAILURE = {"error": error("interrupted"), "run": run(), "details": {"refusal": "none"}, "state": {"token": "dA=="}}
+FAILURE = {
+    "error": error("interrupted"),
+    "usage": Usage(input_tokens=3, output_tokens=1),
+    "run": run(),
+    "details": {"refusal": "none"},
+    "state": {"token": "dA=="},
+}
 
 
 def failed_steps():
@@ -98,6 +112,33 @@ def test_an_approval_is_said_again():
         },
         check,
     )
+
+
+def test_what_is_rare_is_said_again():
+    """
+    Citations and facts of a text, the address of an image, and what a tool gave before it failed.
+    """
+    about = {"message_id": "a1"}
+    call = {"call_id": "call-1", **about}
+    before = fold(
+        [
+            answer()[0],
+            TextStarted(**about),
+            TextEnded(
+                text="It rains.", citations=[Citation(url="https://a.test", start=0, end=2)], details={"a": 1}, **about
+            ),
+            MediaStarted(media_type="image/png", **about),
+            MediaEnded(media_type="image/png", uri="https://a.test/1.png", **about),
+            ToolCalled(name="search", input={}, provider_executed=True, **call),
+            ToolFailed(error=error("tool"), output="half of it", provider_executed=True, **call),
+            StepFailed(error=error("interrupted"), **about),
+        ],
+        strict=True,
+    )
+    after = fold(fail_again(before["a1"], GONE, "gone"), start=before)["a1"]
+
+    assert GONE == after.error
+    assert before["a1"].parts == after.parts
 
 
 def test_a_result_of_the_provider_is_said_again():
