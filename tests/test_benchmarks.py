@@ -320,6 +320,30 @@ class TestCheck:
         with pytest.raises(AssertionError, match=reason):
             check_message(changed, message)
 
+    @pytest.mark.parametrize(
+        ("changed", "reason"),
+        [
+            ((answers.Thought(("Hm", "!"), "c2ln"), 0), "the reasoning"),
+            ((answers.Thought(("H", "m"), "b3RoZXI="), 0), "a signature got lost"),
+            ((answers.Call("c", "f", ('{"a": ', "2}")), 1), "call c has another input"),
+            ((answers.Call("d", "f", ('{"a": ', "1}")), 1), "call d is another one"),
+            ((answers.Call("c", "f", ('{"a": 1}',)), 1), "expected 3 live events, got 4"),
+        ],
+        ids=["reasoning", "signature", "input", "call", "deltas"],
+    )
+    def test_a_wrong_stream_is_refused(self, changed, reason):
+        """
+        Thoughts, signatures and calls are compared, too, and how many deltas there were.
+        """
+        parts = [answers.Thought(("H", "m"), "c2ln"), answers.Call("c", "f", ('{"a": ', "1}"))]
+        frames = list(wire.interactions(answers.Answer("x", tuple(parts))))
+        check(answers.Answer("x", tuple(parts)), frames)
+        part, place = changed
+        parts[place] = part
+
+        with pytest.raises(AssertionError, match=reason):
+            check(answers.Answer("x", tuple(parts)), frames)
+
 
 class FakeClock:
     def __init__(self):

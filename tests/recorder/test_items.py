@@ -120,6 +120,19 @@ def test_an_opaque_item_that_grows(recorder):
     assert [OpaqueReceived(**A, state={"step": {"type": "dream"}, "deltas": [1, 2, 3]})] == recorder.end("o")
 
 
+def test_an_opaque_item_that_begins_again(recorder):
+    """
+    What is known of it stays; a restart voids it.
+    """
+    recorder.begin("o", "opaque", {"a": 1})
+    recorder.begin("o", "opaque", {"b": 2})
+    assert [OpaqueReceived(**A, state={"a": 1, "b": 2})] == recorder.end("o")
+
+    recorder.begin("p", "opaque", {"a": 1})
+    recorder.restart("the stream was cut")
+    assert ["step.ended"] == [event.type for event in recorder.finish("stop")]
+
+
 @pytest.mark.parametrize("end", ["finish", "close"])
 def test_an_opaque_item_without_an_end(recorder, end):
     """
