@@ -7,7 +7,7 @@ import asyncio
 import attrs
 import pytest
 
-from assistant_events import ErrorInfo, find_problems
+from assistant_events import ErrorInfo, find_problems, fold
 from assistant_events.clients import ACTIONS, Action, FailureMode, Situation
 from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import C, E, K, S, mo
@@ -45,6 +45,42 @@ def at(seconds, provider, body=BODY):
         return before, made.report
 
     return run(work())
+
+
+def test_before_a_run_is_followed_again():
+    """
+    It can be stopped and resumed from the beginning, and the error of its message is not its own.
+    """
+
+    async def work():
+        cut = client(Provider(*hello(), plans=[Plan(upto=4)])).create(BODY, "m")
+        cut_events = []
+        async for event in cut:
+            cut_events.append(event)
+            break
+        failed = fold([*cut_events, *cut.close(LEFT)]).last
+        return client(Provider(*hello())).resume(failed).report
+
+    report = run(work())
+
+    assert (True, Situation.FOLLOWING, None) == (report.resumable, report.situation, report.error)
+
+
+def test_a_document_is_asked_for_once():
+    """
+    Without `wait` a run that is in progress is left as it is.
+    """
+
+    async def work():
+        cut = client(Provider(*hello(), plans=[Plan(upto=4)])).create(BODY, "m")
+        events = [await anext(cut)]
+        running = fold(events).last
+        provider = Provider(*hello(), documents=[RUNNING, RUNNING, RUNNING], date=DATE)
+        return await events_of(client(provider).recover(running)), provider.asked
+
+    events, asked = run(work())
+
+    assert ([], ["document"]) == (events, asked)
 
 
 MOMENTS = {
