@@ -8,10 +8,11 @@ from types import ModuleType
 import httpx2
 import pytest
 
-from assistant_events import fold
+from assistant_events import ErrorInfo, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.clients import Situation, load_client
 from assistant_events.clients.provider_api import ProviderApi
+from assistant_events.clients.retry import RequestFailedError, may_create_again
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing.virtual_loop import run
 from tests.adapters.anthropic_messages import test_client as anthropic
@@ -263,3 +264,27 @@ def test_a_client_without_a_field_for_the_system_instruction():
     assert {"model": "m", "stream": True} == Api().settings({}, system="", **asked)
     with pytest.raises(ValueError, match=r"^--system: the client of openai-chat names no field"):
         Api().settings({}, system="Be brief.", **asked)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "facts", "keeps_runs", "again"),
+    [
+        ("quota", 429, {}, False, False),
+        ("quota", 429, {"should_retry": True}, False, True),
+        ("rate-limit", 429, {"should_retry": False}, False, False),
+        ("provider", 503, {}, False, True),
+        ("provider", 503, {"should_retry": True}, True, False),
+        ("overloaded", 400, {}, False, True),
+        ("content-filter", 503, {}, False, False),
+        ("network", None, {"unsent": True}, True, True),
+        ("network", None, {}, False, False),
+    ],
+)
+def test_when_an_answer_is_asked_for_again(kind, status, facts, keeps_runs, again):
+    """
+    The advice of the provider counts before the kind of its error, and that before its status; where it keeps runs, and
+    without a response, only a request that it has not taken is sent again.
+    """
+    failure = RequestFailedError(ErrorInfo(kind=kind, message="no"), status=status, **facts)
+
+    assert again is bool(may_create_again(failure, keeps_runs=keeps_runs))

@@ -53,12 +53,9 @@ def test_before_a_run_is_followed_again():
     """
 
     async def work():
-        cut = client(Provider(*hello(), plans=[Plan(upto=4)])).create(BODY, "m")
-        cut_events = []
-        async for event in cut:
-            cut_events.append(event)
-            break
-        failed = fold([*cut_events, *cut.close(LEFT)]).last
+        body = {**MODEL_BODY, "background": True, "store": True}
+        cut = client(Provider(*hello(), plans=[Plan(upto=4)])).create(body, "m")
+        failed = fold([await anext(cut), *cut.close(LEFT)]).last
         return client(Provider(*hello())).resume(failed).report
 
     report = run(work())
