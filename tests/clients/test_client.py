@@ -1454,3 +1454,50 @@ def test_a_closed_client():
 
     assert "network" == events[-1].error.kind
     assert all(http.is_closed for http in own)
+
+
+def test_stops_and_statuses_have_connections_of_their_own(monkeypatch):
+    """
+    They never wait for the connections of runs.
+    """
+    asked, made = [], []
+
+    def http_client(_base_url):
+        number = len(made)
+
+        def answer(request):
+            asked.append((number, request.method))
+            return httpx2.Response(200, json=document(mo("Hello")))
+
+        made.append(httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
+        return made[-1]
+
+    monkeypatch.setattr("assistant_events.clients.http.http_client", http_client)
+
+    async def work():
+        async with GeminiInteractions("secret-key") as own:
+            await own.status("v1")
+            await own.stop("v1")
+
+    run(work())
+
+    assert [(1, "GET"), (1, "POST"), (1, "DELETE")] == asked
+
+
+def test_a_mistake_in_a_transport_is_not_asked_for_again():
+    """
+    Nothing is known of it, so that neither the client nor an app tries it again.
+    """
+    asked = []
+
+    def answer(request):
+        asked.append(request.method)
+        raise RuntimeError("a bug")
+
+    async def work():
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+            return await events_of(GeminiInteractions("secret-key", http=http).create(BODY, "m"))
+
+    error = run(work())[-1].error
+
+    assert (["POST"], "unknown", None) == (asked, error.kind, error.retryable)

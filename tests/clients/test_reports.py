@@ -56,7 +56,7 @@ def test_before_a_run_is_followed_again():
         body = {**MODEL_BODY, "background": True, "store": True}
         cut = client(Provider(*hello(), plans=[Plan(upto=4)])).create(body, "m")
         failed = fold([await anext(cut), *cut.close(LEFT)]).last
-        return client(Provider(*hello())).resume(failed).report
+        return client(Provider(*hello())).resume(failed, request=MODEL_BODY).report
 
     report = run(work())
 
