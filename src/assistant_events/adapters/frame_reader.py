@@ -20,7 +20,7 @@ import attrs
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.fast_path import DELTAS, Continued, DeltaFastPath, SkippedFrames
 from assistant_events.adapters.frame_templates import NUMBER_LIMIT, DeltaFrames, FrameTemplate, Learned, Path
-from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, JsonLines, Sse, readable
+from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, JsonLines, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.event_lists import DeltaRun, EventList
@@ -237,7 +237,9 @@ class FrameReader(ABC):
             event = read_json(payload, max_depth=FRAME_DEPTH)
         except JsonError:
             try:
-                event = read_json(readable(payload), max_depth=FRAME_DEPTH)
+                # Bytes that are not UTF-8 become U+FFFD, as the standard of server-sent events has it. A few servers do
+                # not escape control characters in strings (openclaw#14321, earendil-works/pi#4446).
+                event = read_json(payload.decode("utf-8", "replace"), max_depth=FRAME_DEPTH, strict=False)
             except JsonError as error:
                 fields = error_of_body(payload) if self._text_framing.name(payload) == "error" else {}
                 if fields:  # gateways write them in plain text

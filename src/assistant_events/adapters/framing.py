@@ -41,10 +41,6 @@ _BEGUN = re.compile(rb'(data|event|error)(?::|$)|[ \t]*[\[\]{}"]')
 
 _UNDECIDED = len(b"event:")
 
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_CONTROL = re.compile(r"(\\.)|[\x00-\x1f]", re.DOTALL)
-"""A control character inside of a string, or an escape, which may end with one."""
-
 _IN_STRING = re.compile(rb'"|\\.', re.DOTALL)
 _IN_ARRAY = re.compile(rb'[{}"]')
 """The next byte of JSON that matters, inside of a string and outside."""
@@ -562,24 +558,9 @@ class JsonArray(Framing):
         return payload_bytes(payload) + b"\n,\n"
 
 
-def readable(payload: bytes) -> str:
-    """
-    Return a payload that is not JSON as the text that its server may have meant.
-
-    Bytes that are not UTF-8 become U+FFFD, as the standard of server-sent events has it; control characters in strings,
-    which a few servers leave as they are (openclaw#14321, earendil-works/pi#4446), become escapes.
-    """
-    text = payload.decode("utf-8", "replace")
-    return _STRING.sub(lambda string: _CONTROL.sub(_escaped, string[0]), text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return found[1] or f"\\u{ord(found[0]):04x}"
-
-
 def _is_whole(payload: bytes) -> bool:
     try:
-        read_json(readable(payload))
+        read_json(payload.decode("utf-8", "replace"), strict=False)
     except JsonError:
         return False
     return True

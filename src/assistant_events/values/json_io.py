@@ -22,7 +22,7 @@ from assistant_events.errors import JsonError
 from assistant_events.values.json_values import MAX_DEPTH
 
 
-def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
+def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, strict: bool = True) -> Any:
     """
     Parse one JSON document.
 
@@ -30,6 +30,8 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
         data: UTF-8 bytes (a byte order mark is skipped) or text.
 
         max_depth: Maximum nesting of objects and arrays; `None` when the caller checks it.
+
+        strict: Whether control characters in strings are refused, as the standard has it.
 
     Raises:
         JsonError: *data* is not valid JSON. The error has the reason and never the data.
@@ -39,7 +41,7 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
     except (ValueError, RecursionError):
         from assistant_events.values.stdlib_json import read_plain
 
-        value = read_plain(data)
+        value = read_plain(data, strict=strict)
     if max_depth is not None and len(data) > 2 * max_depth:
         _check_depth(data, value, max_depth)
     return value

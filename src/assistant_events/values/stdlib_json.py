@@ -23,7 +23,7 @@ _INT_BITS = _INT_DIGITS * 3
 """An integer of so many bits has fewer digits."""
 
 
-def read_plain(data: bytes | str) -> Any:
+def read_plain(data: bytes | str, *, strict: bool = True) -> Any:
     """
     Parse one JSON document.
 
@@ -35,7 +35,7 @@ def read_plain(data: bytes | str) -> Any:
         text = data if isinstance(data, str) else bytes(data).decode("utf-8")
         if has_surrogates(text):
             text = _SURROGATES.sub(_escaped, text)  # the reader joins pairs that are escaped
-        return _READER.decode(text.removeprefix("\ufeff"))
+        return (_READER if strict else _LENIENT).decode(text.removeprefix("\ufeff"))
     except RecursionError:
         raise JsonError("nested too deeply") from None
     except UnicodeDecodeError as error:
@@ -165,5 +165,8 @@ def _refuse_constant(name: str) -> Any:
 
 # The string scanner of the standard reader; the stubs omit it.
 _scan: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
-_READER = json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant)
+_READER, _LENIENT = (
+    json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant, strict=strict)
+    for strict in (True, False)
+)
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=items_of)
