@@ -1501,3 +1501,25 @@ def test_a_mistake_in_a_transport_is_not_asked_for_again():
     error = run(work())[-1].error
 
     assert (["POST"], "unknown", None) == (asked, error.kind, error.retryable)
+
+
+def test_a_key_that_changes(monkeypatch):
+    """
+    The environment is read each time a run is started, so that a new key needs no new client.
+    """
+    keys = []
+
+    def answer(request):
+        keys.append(request.headers["x-goog-api-key"])
+        return httpx2.Response(400, json={})
+
+    async def work():
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
+            made = GeminiInteractions(http=http)
+            for key in ("one", "two"):
+                monkeypatch.setenv("GEMINI_API_KEY", key)
+                await events_of(made.create(BODY, key))
+
+    run(work())
+
+    assert ["one", "two"] == keys

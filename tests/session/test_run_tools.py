@@ -93,7 +93,7 @@ def test_whether_a_person_has_to_allow_a_call(reason, asked_for):
 
 def test_a_call_that_was_allowed_is_not_asked_about_again():
     """
-    It runs, whatever the rule returns for it.
+    It runs, whatever the rule would decide about it now.
     """
 
     async def main():
