@@ -8,7 +8,7 @@ import logging
 import httpx2
 import pytest
 
-from assistant_events import find_problems
+from assistant_events import find_problems, fold
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients.hosts import proxy_secrets
 from assistant_events.converters import unstructure
@@ -229,3 +229,16 @@ def test_the_traceback_of_an_unknown_error(caplog):
     assert "a request raised" in caplog.text
     assert "ZeroDivisionError: the key was [hidden]" in caplog.text
     assert KEY not in caplog.text
+
+
+def test_a_key_in_a_delta_like_many_others():
+    """
+    Deltas that are read without a parser, since others were like them, are looked through, too.
+    """
+    deltas = [D(0, text(f"word {number} ")) for number in range(40)]
+    wire = [*hello()[:3], *deltas, D(0, text(f"it is {KEY}, no?")), *deltas, *hello()[5:]]
+
+    events = run(events_of(GeminiInteractions(KEY, http=Provider(*wire).http).create(BODY, "m")))
+
+    assert "it is [hidden], no?" in fold(events).last.text
+    assert KEY not in repr(events)
