@@ -7,7 +7,16 @@ import json
 import attrs
 import pytest
 
-from assistant_events import CompactionMessage, CompactionStarted, ErrorInfo, Origin, Transcript, UserMessage, fold
+from assistant_events import (
+    CompactionMessage,
+    CompactionStarted,
+    ErrorInfo,
+    MediaPart,
+    Origin,
+    Transcript,
+    UserMessage,
+    fold,
+)
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.testing import Call, prompt
@@ -1658,6 +1667,7 @@ BOUND = {
     "in a turn that nothing ended": [[(OTHER_MODEL, *tool(0)), AND], ENDED],
     "with its thought behind a text": [[(OTHER_MODEL, *tool(0))], (*text(0, "So"), *LATER, *text(2, "it"))],
     "of two other models": [[(OTHER_MODEL, *tool(0)), (OTHER_MODEL, *tool(0, id="toolu_2"))], ENDED],
+    "behind its own, which begins with a text": [[(M(), *text(0, "So"), *LATER, *tool(2))], ENDED],
 }
 
 
@@ -1676,6 +1686,20 @@ def test_a_thought_is_bound_to_what_was_sent_before_it(case):
 
     assert "was called with" in str(asked)
     assert asked == later[: len(asked)]
+
+
+@pytest.mark.parametrize("beside", ["", "\n", "image"])
+def test_calls_of_a_turn_of_which_nothing_remains(beside):
+    """
+    Nor does a blank text remain, or an image that is not sent: the calls of the turn before are the last ones then.
+    """
+    _, first = worked((OTHER_MODEL, *tool(0)))
+    _, last = worked((OTHER_MODEL, *text(0, beside if beside != "image" else ""), *tool(1)))
+    image = MediaPart(media_type="image/png", data=b"png", status="completed")
+    parts = (image, *last.parts) if beside == "image" else last.parts
+    messages, _ = encoded(USER, first, AND, attrs.evolve(last, id="a9", parts=parts), **THINKING)
+
+    assert {"text"} == {each["type"] for message in messages for each in message["content"]}
 
 
 def test_a_cut_answer_and_calls_without_a_thought():
