@@ -784,6 +784,18 @@ def test_a_redacted_thought_of_anthropic():
     assert blocks == request.body["messages"][1]["content"]
 
 
+def test_a_redacted_thought_with_half_a_pair():
+    """
+    Base64 has no half of a surrogate pair, which only a damaged log has: a question mark is in its place.
+    """
+    claude = load_dialect("anthropic-messages")
+    whole = {"type": "message", "role": "assistant", "model": "claude-opus-5-5", "stop_reason": "end_turn"}
+    blocks = [{"type": "redacted_thinking", "data": "Eu8\ud83d"}, {"type": "text", "text": "So."}]
+    messages, _ = encoded(USER, fold(claude.decode_resource({**whole, "content": blocks}, "a1")).last, NEXT)
+
+    assert {"reasoningContent": {"redactedContent": "RXU4Pw=="}} == messages[1]["content"][0]
+
+
 def test_a_redacted_thought_of_other_bytes():
     """
     What is not the text that Anthropic sends stays as it came.

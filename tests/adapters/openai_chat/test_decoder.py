@@ -1868,6 +1868,18 @@ def test_a_tool_whose_result_is_a_message():
         assert ("stop", {}) == (found.finish_reason, thaw(found.details))
 
 
+@pytest.mark.parametrize("metadata", [{"tool_type": "image"}, {"integration_id": "i1"}])
+def test_a_tool_of_mistral_that_was_cut(metadata):
+    """
+    Its call is not for the app, although the result has not come.
+    """
+    asked, *_ = drawn()
+    asked["tool_calls"][0]["metadata"] = metadata
+    [call] = message(stream(D(**asked))).tool_calls
+
+    assert call.provider_executed
+
+
 def test_a_result_in_pieces():
     """
     The deltas of one message, by its number; items of other types than text are JSON, and its metadata state.
