@@ -105,15 +105,25 @@ def test_a_header_of_the_app():
     assert ("mine/1", "new") == (headers["user-agent"], headers["x-feature"])
 
 
-def test_another_base_and_version():
+BASES = {
+    "with an option": ({"base_url": "http://127.0.0.1:8000/prefix/", "api_version": "v1"}, "prefix/v1"),
+    "without a version": ({"base_url": "http://127.0.0.1:8000/prefix"}, "prefix/v1beta"),
+    "at its end": ({"base_url": "http://127.0.0.1:8000/v1/"}, "v1"),
+    "at its end, and another one": ({"base_url": "http://127.0.0.1:8000/v1", "api_version": "v2"}, "v1/v2"),
+    "with letters": ({"base_url": "http://127.0.0.1:8000/v1alpha"}, "v1alpha"),
+    "a word": ({"base_url": "http://127.0.0.1:8000/vault"}, "vault/v1beta"),
+}
+
+
+@pytest.mark.parametrize(("options", "expected"), BASES.values(), ids=BASES)
+def test_another_base_and_version(options, expected):
     """
-    The base URL and the version are options.
+    The base URL and the version are options; a base URL may end with the version.
     """
     provider = Provider(*hello())
-    options = {"base_url": "http://127.0.0.1:8000/prefix/", "api_version": "v1"}
     run(events_of(client(provider, **options).create(BODY, "m")))
 
-    assert "http://127.0.0.1:8000/prefix/v1/interactions" == str(provider.requests[0].url)
+    assert f"http://127.0.0.1:8000/{expected}/interactions" == str(provider.requests[0].url)
 
 
 def test_what_an_encoder_returns_is_a_body():

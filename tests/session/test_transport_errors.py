@@ -113,6 +113,7 @@ BODIES = {
     "in a stream of openai": (OVERLOADED, None, ("overloaded", "Overloaded", True)),
     "a status": ({"error": OVERLOADED}, 529, ("overloaded", "Overloaded", True)),
     "more than the status": ({"error": LONG}, 400, ("context-length", LONG["message"], None)),
+    "no more than the status": ({"message": "It broke"}, 500, ("provider", "It broke", True)),
     "a quota": (QUOTA, 429, ("quota", "no more", None)),
     "a text": ("<html>", 529, ("overloaded", "APIStatusError: gone", True)),
     "nothing": ({}, 529, ("overloaded", "APIStatusError: gone", True)),

@@ -510,6 +510,7 @@ def test_two_hosts():
     ("headers", "status"),
     [
         ({"origin": "https://chat.example"}, 202),
+        ({"origin": "https://CHAT.example"}, 202),
         ({"origin": "https://app.example"}, 202),
         ({"sec_fetch_site": "same-origin"}, 202),
         ({"sec_fetch_site": "none"}, 202),
