@@ -398,6 +398,14 @@ def test_the_request_is_not_changed_or_watched():
     assert {"model": "other", "tools": [{"a": 1}]} == request
 
 
+@pytest.mark.parametrize(("given", "expected"), [({"agent": "deep-research"}, "deep-research"), ({"model": "m"}, "m")])
+def test_the_model_of_an_agent(given, expected):
+    """
+    An agent of the Interactions API is in the place of the model, which was asked for.
+    """
+    assert expected == decoder(request=given).feed(stream(C()))[0].origin.model
+
+
 def test_objects_of_an_sdk():
     """
     Anything with `model_dump` is dumped the way the wire has it.
