@@ -24,6 +24,8 @@ class PaddedDecoder(DecoderBase):
         loose=("sequence", "noise", "created"),
         counted=("usage",),
         unique="id",
+        own=("sources", "whole"),
+        snapshots=(("whole", "text"),),
     )
 
     def __init__(self, *args, **more):
@@ -146,6 +148,8 @@ def frames(random, decoder, count=60):
         "noise": lambda at: random.choice(["", "r" * random.randrange(9), "rr", "rrr", 'r"', "é"]),
         "created": lambda at: random.choice([at, at + 0.5, -at]),
         "usage": lambda at: {"output": at, "by": [{"kind": "text", "count": at}]},
+        "whole": lambda at: {"text": random.choice(WORDS) * at, "role": "model"},
+        "sources": lambda at: [{"title": "A"}] if at % 20 else [],
         "id": lambda at: f"i{at if random.random() < 0.95 else random.randrange(count)}",
     }
     keys = [key for key in noise if random.random() < 0.5]

@@ -355,6 +355,7 @@ NOISE = {
     "a random string": lambda at: ({"noise": "r" * at}, 0),
     "usage": lambda at: ({"usage": {"output": at, "by": [{"count": at}]}}, 0),
     "an id": lambda at: ({"id": f"i{at}"}, 0),
+    "all text so far, and sources": lambda at: ({"whole": {"text": 'é🚀"\\\n' * at}, "sources": [{"title": "A"}]}, 0),
     "all of it": lambda at: ({"id": f"i{at}", "sequence": at, "noise": "r" * at, "usage": {"output": at}}, at),
 }
 
@@ -383,6 +384,8 @@ UNLIKE = {
     "another structure": {"usage": {"other": 1}},
     "an id again": {"id": "i1"},
     "another index": {"index": 1},
+    "something beside a snapshot": {"whole": {"text": "a", "role": "user"}},
+    "other sources": {"sources": [2]},
 }
 
 
@@ -394,7 +397,9 @@ def test_noise_that_does_not_match(taken, change):
     """
     made = PaddedDecoder("m")
     for at in range(COUNT):
-        event = padded.delta(sequence=at, noise="r", usage={"output": at}, id=f"i{at}")
+        event = padded.delta(
+            sequence=at, noise="r", usage={"output": at}, id=f"i{at}", whole={"text": "a"}, sources=[1]
+        )
         made.feed(written({**event, **change} if at == COUNT - 2 else event))
 
     assert ["framed"] * (COUNT - LEARNED_FROM - 1 - ("index" in change or "id" in change)) == taken

@@ -146,6 +146,39 @@ def test_a_text_that_comes_twice():
     assert learned(b'{"plain":"b","items":[{"text":"a"}]}', ("items", 0, "text"), fields).exact
 
 
+SNAPSHOTS = {
+    "longer": ("so far", True),
+    "empty": ("", True),
+    "escapes": (r"\"\\\/\b\f\n\r\t\u00e9\ud83d", True),
+    "an escape that JSON does not have": (r"\x", False),
+    "half an escape": (r"\u12", False),
+    "an open string": ("a\\", False),
+}
+
+
+@pytest.mark.parametrize(("snapshot", "matches"), SNAPSHOTS.values(), ids=SNAPSHOTS)
+def test_a_snapshot_beside_the_text(snapshot, matches):
+    """
+    It may be any string, under the same key as the text, but what is not JSON is decoded in full.
+    """
+    fields = DeltaFrames(constant=("whole", "role", "delta"), snapshots=(("whole", "text"),))
+    made = learned(b'{"whole":{"text":"","role":"x"},"delta":{"text":"a"}}', PATH, fields)
+    payload = b'{"whole":{"text":"%b","role":"x"},"delta":{"text":"b"}}' % snapshot.encode()
+
+    assert (b'"b"' if matches else None) == matched(made, 0, payload)
+    assert None is matched(made, 0, payload.replace(b'"x"', b'"y"'))
+
+
+def test_constant_keys_of_the_frame_alone():
+    """
+    The same key beside the text is none of them.
+    """
+    fields = DeltaFrames(own=("sources",))
+
+    assert learned(b'{"sources":[1],"delta":{"text":"a"}}', PATH, fields).exact
+    assert None is learned(b'{"delta":{"text":"a","sources":[1]}}', PATH, fields)
+
+
 def test_lists_in_the_path():
     """
     A path may lead through a list of one item.
@@ -184,7 +217,7 @@ TEACHES_NOTHING = {
     "spelled otherwise, with other keys that come twice": (
         b'{"type":{"text":"x"},"index":3,"delta":{"t\\u0065xt":"a"},"usage":{"in":{"count":1},"out":{"count":2}}}'
     ),
-    "too long": b'{"index":3,"delta":{"text":"%b"}}' % (b"x" * 5000),
+    "too long": b'{"index":3,"delta":{"text":"%b"}}' % (b"x" * 17_000),
     "an undeclared field": b'{"index":3,"x":1,"delta":{"text":"a"}}',
     "an undeclared field inside": b'{"index":3,"delta":{"text":"a","x":1}}',
     "a declared field inside": b'{"index":3,"delta":{"text":"a","created":1}}',

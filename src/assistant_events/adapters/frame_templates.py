@@ -28,7 +28,7 @@ Path: TypeAlias = tuple[str | int, ...]
 Around: TypeAlias = tuple[bytes, bytes]
 """The bytes before and after a payload in its frame."""
 
-_MAX_FRAME = 4096
+_MAX_FRAME = 1 << 14
 """A longer frame is not learned: the search for its values would cost more than the template saves."""
 
 _MAX_TRIES = 4
@@ -67,6 +67,7 @@ _UNIQUE = {"str": "unique", "int": "serial"}
 _GAPS = {
     "text": rb'(?P<text>"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+")',
     "copy": rb"(?P=text)",
+    "snapshot": rb'"[^"\\\n]*+(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\n]*+)*+"',
     "unique": rb'"(?P<unique>[ !#-\[\]-~]{1,256}+)"',
     "serial": rb"(?P<unique>0|[1-9]\d{0,17}+)",
     "str": rb'"[ !#-\[\]-~]{0,256}+"',
@@ -99,6 +100,9 @@ class DeltaFrames:
     constant: frozenset[str] = attrs.field(default=frozenset({"type"}), converter=_keys)
     """Keys, at every level, whose values are the same in all frames of one kind."""
 
+    own: frozenset[str] = attrs.field(default=frozenset[str](), converter=_keys)
+    """The same, at the level of the varying values alone."""
+
     number: Path = attrs.field(default=(), converter=_path)
     """Key of the item's number, or the path to it; frames without it are of no numbered item."""
 
@@ -114,6 +118,9 @@ class DeltaFrames:
     copies: tuple[Path, ...] = ()
     """Paths to strings that repeat the text of a frame, each beside some path to a text."""
 
+    snapshots: tuple[Path, ...] = ()
+    """Paths to strings beside the text that mean nothing, such as all of it so far."""
+
     unique: str = ""
     """Key of the frame's id or number, counted too. One in `DecoderBase.frame_ids` makes a frame a repeated one."""
 
@@ -122,7 +129,7 @@ class DeltaFrames:
         if isinstance(self._within(event).get(self.unique), (float, list, dict)):
             return False  # not an id
         value: Any = event
-        varying = self._varying | {str(key) for key in self.number}
+        varying = self._varying | self.own | {str(key) for key in self.number}
         for depth, step in enumerate(path):
             within: Any = value
             known = self.constant | varying if depth == len(self.inside) else self.constant
@@ -141,6 +148,9 @@ class DeltaFrames:
         for copy in self.copies:
             if copy != path and _value_at(event, copy) == text:
                 yield copy, "text"
+        for place in self.snapshots:
+            if isinstance(_value_at(event, place), str):
+                yield place, "snapshot"
         if self.number_in(event) is not None:
             yield self.number, "number"
         for key in self._varying:

@@ -2354,6 +2354,15 @@ def test_fields_of_a_chunk_that_are_named_like_its_parts():
         lambda at: D(
             content=f"t{at}", name="MiniMax AI", audio_content="", chunk={"input_sensitive": False, "usage": None}
         ),
+        lambda at: D(
+            content=f"t{at}",
+            choice={"message": {"role": "assistant", "content": "so far… " * at}},
+            chunk={
+                "citations": ["https://a.example"],
+                "search_results": [{"title": "A", "snippet": "s" * 5000}],
+                "usage": {"prompt_tokens": 1, "completion_tokens": at, "total_tokens": 1 + at},
+            },
+        ),
     ],
     ids=[
         "another id in each chunk",
@@ -2362,6 +2371,7 @@ def test_fields_of_a_chunk_that_are_named_like_its_parts():
         "SGLang",
         "Tencent",
         "MiniMax",
+        "Perplexity",
     ],
 )
 def test_frames_that_take_the_fast_path(chunk, monkeypatch):
@@ -2398,6 +2408,20 @@ def test_facts_that_change_on_the_fast_path():
     )
 
     assert "safe" == message(body).details["choice"]["content_filter_results"]["hate"]["severity"]
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_citations_of_a_delta(fast):
+    """
+    Those beside the text are added up, as the official client adds arrays; those of the chunk are all so far.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    frames = [D(content="a", citations=[each], chunk={"citations": ["v"]}) for each in "abbbbbbbb"]
+    decoder.feed(stream(*frames, F(), DONE))
+    details = decoder.message.details
+
+    assert (tuple("abbbbbbbb"), ("v",)) == (details["message"]["citations"], details["citations"])
 
 
 def test_ids_that_are_repeated_on_the_fast_path():

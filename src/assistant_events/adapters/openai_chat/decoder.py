@@ -5,9 +5,6 @@ A *chunk* has a delta of each field of one message. Facts: SDK types of openai 3
 compatible servers, 2023-07 to 2026-10. What a chunk holds decides how it is read, not which server sent it.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -65,12 +62,14 @@ class OpenAIChatDecoder(DecoderBase):
             "native_finish_reason stop_reason logprobs channel token_ids content_filter_results reasoning_details "
             "format text summary signature thinking closed audio annotations matched_stop hidden_states stop_str "
             "prompt_token_ids note extra_fields audio_content input_sensitive output_sensitive input_sensitive_type "
-            "output_sensitive_type output_sensitive_int"
+            "output_sensitive_type output_sensitive_int message"
         ),
         number=(*_DELTA, "tool_calls", 0, "index"),
         loose={"id", "created", "obfuscation", "p"},  # Groq's agents send another id with each chunk
         counted={"usage"},  # vLLM sends the counts so far with each delta
         copies=tuple([(*_DELTA, field) for field in words.REASONING]),  # OpenRouter sends reasoning twice
+        own={"citations", "search_results"},
+        snapshots=(("choices", 0, "message", "content"),),  # Perplexity sends all text so far
     )
 
     # -- the shape that DecoderBase asks for
@@ -180,7 +179,7 @@ class OpenAIChatDecoder(DecoderBase):
         has_more = is_result or (self._on_delta(self._results.sources_in(delta) if repeats else delta) and not repeats)
         self._is_streamed = self._is_streamed or (has_more and not self._is_document)
         self._is_early = self._finish_reason is not None and (has_more or self._is_early)
-        error, failure = error_of(choice) if "error" in choice else {}, failure_in(choice)
+        error, failure = error_of(choice) if "error" in choice else None, failure_in(choice)
         if error or failure:
             error = error or error_of(event)  # OpenRouter has it in one of them
             self._fail({**error, "finish_reason": reason} if error else failure)
