@@ -168,7 +168,7 @@ def extend_arrays(facts: dict[str, Any], key: str, fields: Fields, *, repeats: b
 
     With *repeats* empty ones count, and an array that begins with the one that is there has its items again.
     """
-    news = {name: value for name, value in others(fields).items() if value != [] or repeats}
+    news = fields and {name: value for name, value in others(fields).items() if value != [] or repeats}
     if not news:
         return
     known = facts[key] = facts[key] if isinstance(facts.get(key), dict) else {}

@@ -98,10 +98,11 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self._fast_paths.clear()  # learned frames have the old values, which would count again
         self._keep_counts(mapping(event, "usageMetadata"))
         learn(self.step_details, event, _FRAME)
-        if mappings(event, "candidates") or "responseId" in event:
+        candidates = mappings(event, "candidates")
+        if candidates or "responseId" in event:
             self.ensure_started()
         self._on_history(event)
-        for candidate in mappings(event, "candidates"):
+        for candidate in candidates:
             index = integer(candidate, "index") or 0
             self._index = index if self._index is None else self._index
             if index == self._index:
@@ -134,7 +135,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
         counts = {key: each for key, each in usage.items() if key.endswith(("TokenCount", "TokensDetails"))}
         self._counts = counts or self._counts
-        self._traffic |= others(usage, counts)
+        self._traffic |= others(usage, counts) if len(counts) < len(usage) else {}
 
     def _on_history(self, event: Fields) -> None:
         for place, part in enumerate(google_rpc.results_of_client(event)[self._given :], self._given + 1):
@@ -152,8 +153,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
         parts = mappings(mapping(candidate, "content"), "parts")
         alone = event if len(parts) == 1 else None  # what other parts of a chunk end or sign is not continued
         for part in parts:
-            if fields := {key: each for key, each in others(part).items() if each != "" or key == "text"}:
-                self._on_part(fields, alone)  # Vertex sends empty ones
+            if kept := {key: each for key, each in part.items() if each is not None and (each != "" or key == "text")}:
+                self._on_part(kept, alone)  # Vertex sends empty ones
         self._reason = google_rpc.enum_word(candidate, "finishReason", words.REASONS) or self._reason
 
     def _finish(self) -> None:
@@ -182,13 +183,13 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _on_part(self, part: Fields, event: Fields | None) -> None:
         is_bare = "thoughtSignature" in part and part.keys() <= words.BESIDE
-        kind, *more = [each for each in _KINDS if each in part] or ["text" if is_bare else ""]
+        kind, *more = [*filter(part.__contains__, _KINDS)] or ["text" if is_bare else ""]
         if more:  # a part of the service has one kind, and what is beside it is here of the last
             self._on_part({key: part[key] for key in (kind, "thought") if key in part}, None)
             self._on_part({key: each for key, each in part.items() if key != kind}, None)
             return
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
-        fields = others(mapping(part, kind))
+        fields = {} if kind == "text" else others(mapping(part, kind))
         continued = self._continued_call(fields) if kind == "functionCall" else None
         if continued is not None:
             self._on_arguments(continued, fields, state)
