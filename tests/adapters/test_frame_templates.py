@@ -152,6 +152,9 @@ SNAPSHOTS = {
     "escapes": (r"\"\\\/\b\f\n\r\t\u00e9\ud83d", True),
     "an escape that JSON does not have": (r"\x", False),
     "half an escape": (r"\u12", False),
+    "a control character": ("\t", False),
+    "an end of a line": ("\r", False),
+    "no UTF-8": ("\udcff", True),
     "an open string": ("a\\", False),
 }
 
@@ -163,7 +166,7 @@ def test_a_snapshot_beside_the_text(snapshot, matches):
     """
     fields = DeltaFrames(constant=("whole", "role", "delta"), snapshots=(("whole", "text"),))
     made = learned(b'{"whole":{"text":"","role":"x"},"delta":{"text":"a"}}', PATH, fields)
-    payload = b'{"whole":{"text":"%b","role":"x"},"delta":{"text":"b"}}' % snapshot.encode()
+    payload = b'{"whole":{"text":"%b","role":"x"},"delta":{"text":"b"}}' % snapshot.encode(errors="surrogateescape")
 
     assert (b'"b"' if matches else None) == matched(made, 0, payload)
     assert None is matched(made, 0, payload.replace(b'"x"', b'"y"'))

@@ -293,7 +293,8 @@ class DeltaFastPath:
         if self.last is not None:
             before, after = self._around
             payload = self.last.removeprefix(before).removesuffix(after)
-            return frames.counted_in(read_json(payload, max_depth=None))
+            text = payload.decode("utf-8", "replace")  # bytes of a snapshot, which was not read, may be no UTF-8
+            return frames.counted_in(read_json(text, max_depth=None))
         return self.template.id_fields(self.last_id) if self.last_id and self.template is not None else {}
 
     # -- inside

@@ -67,7 +67,7 @@ _UNIQUE = {"str": "unique", "int": "serial"}
 _GAPS = {
     "text": rb'(?P<text>"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+")',
     "copy": rb"(?P=text)",
-    "snapshot": rb'"[^"\\\n]*+(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\n]*+)*+"',
+    "snapshot": rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*+)*+"',
     "unique": rb'"(?P<unique>[ !#-\[\]-~]{1,256}+)"',
     "serial": rb"(?P<unique>0|[1-9]\d{0,17}+)",
     "str": rb'"[ !#-\[\]-~]{0,256}+"',

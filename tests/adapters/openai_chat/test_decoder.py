@@ -2411,6 +2411,23 @@ def test_facts_that_change_on_the_fast_path():
 
 
 @pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("damage", [b"\xff", b"\t", rb"\ud83d"], ids=["no UTF-8", "a control character", "half a pair"])
+def test_a_damaged_repetition_of_the_text(damage, fast):
+    """
+    A chunk counts with its own text and usage, whatever is in the text so far (as Perplexity sends it).
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    for at in range(9):
+        usage = {"prompt_tokens": 1, "completion_tokens": at, "total_tokens": 1 + at}
+        frame = D(content="a", choice={"message": {"content": "so far DAMAGE"}}, chunk={"usage": usage})
+        decoder.feed(stream(frame).replace(b"DAMAGE", b"" if at < 8 else damage))
+    decoder.feed(stream(F(), DONE))
+
+    assert ("a" * 9, 8, []) == (decoder.message.text, decoder.message.usage.output_tokens, decoder.notes)
+
+
+@pytest.mark.parametrize("fast", [True, False])
 def test_citations_of_a_delta(fast):
     """
     Those beside the text are added up, as the official client adds arrays; those of the chunk are all so far.
