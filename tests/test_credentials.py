@@ -15,6 +15,7 @@ from assistant_events.values.credentials import (
     error_text,
     secrets_of,
     secrets_of_header,
+    secrets_of_headers,
     traceback_text,
     without_credentials,
 )
@@ -139,6 +140,17 @@ def test_secrets_of_a_header(header, secrets):
     The value of a header gives the key, the token, the password or the cookies in it.
     """
     assert secrets <= {*secrets_of_header(header)}
+
+
+def test_the_name_of_portkey_is_no_key():
+    """
+    What its headers choose occurs in ordinary answers; those with a key of their own have a credential.
+    """
+    chosen = {"x-portkey-provider": "anthropic", "x-portkey-custom-host": "http://127.0.0.1:4010", "x-portkey-retry": "5"}
+    keys = {"x-portkey-api-key": "c4n4ry-one", "X-Portkey-Virtual-Key": "c4n4ry-two"}
+
+    assert not {*secrets_of_headers(chosen.items())}
+    assert {"c4n4ry-one", "c4n4ry-two"} <= {*secrets_of_headers({**chosen, **keys}.items())}
 
 
 def refused(request):

@@ -32,8 +32,8 @@ SHORTEST_SECRET: Final = 8
 
 MASK: Final = "[hidden]"
 
-_NAMES: Final = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
-"""Names of headers and of URL parameters whose values are credentials."""
+_NAMES: Final = re.compile("auth|cookie|credential|(?<!port)key|passw|secret|signature|token", re.IGNORECASE)
+"""Names of headers and of URL parameters whose values are credentials. The name of Portkey in its headers is none."""
 
 
 def _without_parameters(url: re.Match[str]) -> str:
