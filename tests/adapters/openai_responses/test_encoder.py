@@ -1312,7 +1312,8 @@ def test_items_between_calls_for_deepseek():
 
 
 @pytest.mark.parametrize(
-    "provider", ["copilot", "deepseek", "huggingface", "llama.cpp", "mistral", "snowflake", "upstage"]
+    "provider",
+    ["copilot", "deepseek", "huggingface", "litellm", "llama.cpp", "mistral", "snowflake", "transformers", "upstage"],
 )
 def test_a_server_that_keeps_no_answers(provider):
     """

@@ -28,5 +28,5 @@ POLICY: Final = Policy(
     ),
 )
 
-STATELESS: Final = names("copilot deepseek huggingface llama.cpp mistral snowflake upstage")
+STATELESS: Final = names("copilot deepseek huggingface litellm llama.cpp mistral snowflake transformers upstage")
 """Servers that keep no answers, also where they do not write so: they refuse the id of one, or forget what it was."""
