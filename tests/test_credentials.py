@@ -146,7 +146,11 @@ def test_the_name_of_portkey_is_no_key():
     """
     What its headers choose occurs in ordinary answers; those with a key of their own have a credential.
     """
-    chosen = {"x-portkey-provider": "anthropic", "x-portkey-custom-host": "http://127.0.0.1:4010", "x-portkey-retry": "5"}
+    chosen = {
+        "x-portkey-provider": "anthropic",
+        "x-portkey-custom-host": "http://127.0.0.1:4010",
+        "x-portkey-retry": "5",
+    }
     keys = {"x-portkey-api-key": "c4n4ry-one", "X-Portkey-Virtual-Key": "c4n4ry-two"}
 
     assert not {*secrets_of_headers(chosen.items())}

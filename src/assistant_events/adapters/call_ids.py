@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from assistant_events import messages as msg
 from assistant_events.adapters.model_names import CLAUDE, MISTRAL
+from assistant_events.values import Origin
 
 
 def wire_id(call: msg.ToolPart) -> str | None:
@@ -16,6 +17,13 @@ def wire_id(call: msg.ToolPart) -> str | None:
         return call.call_id
     given = call.state["id"]
     return given if isinstance(given, str) else None
+
+
+def ids_of(messages: Iterable[msg.Message], origin: Origin) -> set[str | None]:
+    """Return the ids that *origin* has given to calls."""
+    answers = [each for each in messages if isinstance(each, msg.AssistantMessage)]
+    own = [each for each in answers if each.origin is not None and each.origin.same_as(origin)]
+    return {wire_id(call) for answer in own for call in answer.tool_calls}
 
 
 def repeats_id(message: msg.AssistantMessage) -> bool:

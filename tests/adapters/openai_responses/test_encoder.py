@@ -784,6 +784,25 @@ def test_ids_of_items_that_are_too_long():
     assert long not in str(items)
 
 
+@pytest.mark.parametrize(
+    ("provider", "model", "is_whole"),
+    [("litellm", "gemini-3-pro", True), ("litellm", "gpt-6", False), ("openai", "gemini-3-pro", False)],
+)
+def test_the_signature_in_an_id_of_litellm(provider, model, is_whole):
+    """
+    It has that of Gemini there, which refuses the next turn without it (its #37849); models of OpenAI refuse the id.
+    """
+    ident = f"call_28e3e2b0__thought__{'CiQB' * 20}"
+    body = stream(call(0, "{}", id=f"fc_{ident}", call_id=ident))
+    answer = message(body, request={"model": "gemini-3-pro"}, provider=provider)
+    _, asked, result = DIALECT.encoder([USER, answer], {"model": model}, provider=provider, mode="full").body["input"]
+
+    assert is_whole is (asked["call_id"] == ident)
+    assert len(asked["call_id"]) == (len(ident) if is_whole else 64)
+    assert asked["call_id"] == result["call_id"]
+    assert "id" not in asked
+
+
 @pytest.mark.parametrize("length", [64, 65])
 def test_the_longest_id_of_an_item(length):
     """

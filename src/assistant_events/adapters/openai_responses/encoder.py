@@ -1,9 +1,4 @@
-"""
-A conversation to the next request of the Responses API.
-
-Either the request names the response that the service stores and has what is new (`chained`), or it has every item as
-it came and at its place (`full`).
-"""
+"""A conversation to the next request of the Responses API: what is new (`chained`), or every item (`full`)."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from typing import ClassVar
 from assistant_events import messages as msg
 from assistant_events.adapters import linked_items as linked
 from assistant_events.adapters.asked_again import AskAgainEncoder
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import ids_of, wire_id
 from assistant_events.adapters.call_results import fields_in, shell_output, text_of
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.json_fields import json_array, mapping, mappings, others, string, without
@@ -43,7 +38,7 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
     stored_field: ClassVar[str] = "previous_response_id"
     unplaced_state: ClassVar[frozenset[str] | None] = frozenset()
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
-    longest_call_id: ClassVar[int | None] = 64  # BerriAI/litellm#41534
+    longest_call_id: ClassVar[int | None] = 64
     longest_name = 128  # its models make up names that it refuses (openai/codex#9447)
 
     def prepare(self) -> None:
@@ -51,6 +46,11 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
         self.media_in_results = () if self.target.provider in TEXT_RESULTS else None
         self.asks_again = self.target.provider in ("deepseek", "llama.cpp", "mistral")
         self.stored_key = "" if self.target.provider in STATELESS else self.stored_key
+        self._signed_ids = ids_of(self.messages, self.target) if self.target.provider == "litellm" else set()
+
+    def fit_call_id(self, call_id: str) -> str:
+        """Return an id that the service takes. LiteLLM has Gemini's signature in its own (its #37849)."""
+        return call_id if call_id in self._signed_ids else super().fit_call_id(call_id)
 
     def text_block(self, text: str) -> Item:
         """Return a text as a content block."""
