@@ -122,6 +122,8 @@ RETRY_AFTER = {
     "a fraction": ({"retry-after": "299.997"}, 299.997),
     "a fraction of milliseconds": ({"retry-after-ms": "1500.5"}, 1.5005),
     "words behind a number": ({"retry-after": "7 s"}, None),
+    "that of the server behind LiteLLM": ({"llm_provider-retry-after": "7"}, 7.0),
+    "its own first": ({"llm_provider-retry-after-ms": "250", "retry-after": "5"}, 5.0),
     "a date": ({"retry-after": "Sun, 22 Nov 2026 12:00:30 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"}, 30.0),
     "a date that has passed": (
         {"retry-after": "Sun, 22 Nov 2026 11:00:00 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"},

@@ -62,6 +62,13 @@ _TEXT_LIMIT: Final = 500
 _FRAME: Final = re.compile(rb"\A(?:event:[^\r\n]*\r?\n)?data:([^\r\n]*)")
 """The first event of a stream, in place of a document: MiMo answers requests for one so (tailcallhq/forgecode#3347)."""
 
+_WAITS: Final = tuple(
+    (prefix + name, unit)
+    for prefix in ("", "llm_provider-")
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0))
+)
+"""Headers with a time to wait, and their units in seconds."""
+
 _QUOTED: Final = re.compile("input_value=|['\"]input['\"]:")
 """Precedes a value of the request in messages of pydantic, which vLLM passes on. Phrases behind it do not count."""
 
@@ -358,9 +365,10 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """
     Return the seconds of `retry-after-ms` or `retry-after`; `None` without them.
 
-    A date counts from the `date` of the same response. Azure sends fractions of seconds.
+    A date counts from the `date` of the same response. Azure sends fractions of seconds. LiteLLM has the headers of the
+    server behind it under a prefix.
     """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+    for name, unit in _WAITS:
         text = headers.get(name, "")
         if _SECONDS.fullmatch(text):
             return float(text[:9]) * unit
