@@ -35,6 +35,29 @@ SERVERS = {
         ("openai-chat", 500, "Prefill server is overloaded", {}),
         ("overloaded", True),
     ),
+    "LiteLLM, Claude without capacity": (
+        (
+            "openai-chat",
+            500,
+            "litellm.InternalServerError: AnthropicError - "
+            'b\'{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\'',
+            {"type": "internal_server_error", "param": None, "code": "500"},
+        ),
+        ("overloaded", True),
+    ),
+    "LiteLLM, Claude without capacity in the middle of an answer": (
+        (
+            "openai-responses",
+            500,
+            "litellm.InternalServerError: AnthropicError - Overloaded",
+            {"code": "server_error"},
+        ),
+        ("overloaded", True),
+    ),
+    "LiteLLM, a server without capacity": (
+        ("openai-chat", 500, "litellm.InternalServerError: OpenAIException - Overloaded", {"code": "500"}),
+        ("overloaded", True),
+    ),
     "NVIDIA, a model that is out of order": (
         ("openai-chat", 400, "Function id '3b9748d8': DEGRADED function cannot be invoked", {}),
         ("overloaded", True),

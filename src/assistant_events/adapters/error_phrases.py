@@ -100,6 +100,8 @@ _OTHERS: Final = _by_phrase(
             "model is at capacity",  # Codex (PostHog/posthog#99118, coleam00/Archon#2425)
             "model is overloaded",  # text-generation-inference, in a stream, and as 429
             "is currently at capacity",  # xAI, in a stream (Cloudgeni-ai/opengeni#1643)
+            "error - overloaded",  # any server behind LiteLLM 1.108, in a stream, and the next
+            "exception - overloaded",
             "server is overloaded",  # of SGLang's parts, prefill and decode (anomalyco/opencode#26110)
             "degraded function cannot be invoked",  # NVIDIA, as 400 (Alishahryar1/free-claude-code#1012)
             "当前模型暂时无法使用",  # of Chinese servers, as 400 (router-for-me/CLIProxyAPI#2699)
@@ -152,7 +154,8 @@ _CODES: Final = _by_phrase(
             "insufficient_quota",  # OpenAI behind OpenRouter and others (everruns/everruns#1819)
             "quota_exhausted",  # Antigravity behind gateways (lbjlaq/Antigravity-Manager#541)
             "requestsperday",  # Gemini behind LiteLLM (BerriAI/litellm#9035)
-        )
+        ),
+        ErrorKind.OVERLOADED: ("overloaded_error",),  # Claude behind LiteLLM, as 500
     }
 )
 """Codes in messages; in that of a wrong request they may be names of the app's own, as of a field of a tool."""
