@@ -39,8 +39,7 @@ SERVERS = {
         (
             "openai-chat",
             500,
-            "litellm.InternalServerError: AnthropicError - "
-            'b\'{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\'',
+            'litellm.InternalServerError: AnthropicError - b\'{"error":{"type":"overloaded_error","message":"Later"}}\'',
             {"type": "internal_server_error", "param": None, "code": "500"},
         ),
         ("overloaded", True),
