@@ -39,7 +39,7 @@ SERVERS = {
         (
             "openai-chat",
             500,
-            'litellm.InternalServerError: AnthropicError - b\'{"error":{"type":"overloaded_error","message":"Later"}}\'',
+            'litellm.InternalServerError: AnthropicError - b\'{"error":{"type":"overloaded_error"}}\'',
             {"type": "internal_server_error", "param": None, "code": "500"},
         ),
         ("overloaded", True),
