@@ -84,6 +84,12 @@ REFUSED = {
         {"field": "reasoning_details", "detail": {"type": "reasoning.encrypted", "data": SEALED, "id": "rs_1"}},
         {"message": "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."},
     ),
+    "a gateway to Claude, whose thoughts have lost their signature": (
+        "openai-chat",
+        "gateway",
+        {"field": "thinking_blocks", "detail": {"type": "thinking", "data": SEALED}},
+        {"message": "messages.1.content.0.thinking.signature: Field required"},
+    ),
     "Messages": (
         "anthropic-messages",
         "anthropic",

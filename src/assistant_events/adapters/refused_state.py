@@ -21,6 +21,7 @@ REFUSALS: Final = re.compile(
     r"|input item id does not belong to this connection"  # Copilot (opencode#31236)
     r"|could not decrypt the provided encrypted_content|could not decode the compaction blob"  # xAI (sub2api#4535)
     r"|invalid [`']?signature[`']? in [`']?thinking[`']? block"  # Claude (openclaw/openclaw#88020, cline#7723)
+    r"|thinking\.signature: field required"  # Claude behind gateways that lose it (Antigravity-Manager#270, #1650)
     r"|content\.\d+: invalid signature(?! in)"  # Copilot (can1357/oh-my-pi#2851)
     r"|invalid [`']?data[`']? in [`']?redacted_thinking"  # claude-code#56708, microsoft/vscode#320196
     r"|invalid [`']?encrypted_content[`']? in [`']?search_result"  # Claude, found pages (code-yeongyu/senpi#150)
