@@ -22,8 +22,7 @@ def wire_id(call: msg.ToolPart) -> str | None:
 def ids_of(messages: Iterable[msg.Message], origin: Origin) -> set[str | None]:
     """Return the ids that *origin* has given to calls."""
     answers = [each for each in messages if isinstance(each, msg.AssistantMessage)]
-    own = [each for each in answers if each.origin is not None and each.origin.same_as(origin)]
-    return {wire_id(call) for answer in own for call in answer.tool_calls}
+    return {wire_id(call) for each in answers if each.origin.same_as(origin) for call in each.tool_calls}
 
 
 def repeats_id(message: msg.AssistantMessage) -> bool:

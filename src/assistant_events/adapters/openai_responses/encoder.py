@@ -46,7 +46,7 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
         self.media_in_results = () if self.target.provider in TEXT_RESULTS else None
         self.asks_again = self.target.provider in ("deepseek", "llama.cpp", "mistral")
         self.stored_key = "" if self.target.provider in STATELESS else self.stored_key
-        self._signed_ids = ids_of(self.messages, self.target) if self.target.provider == "litellm" else set()
+        self._signed_ids = ids_of(self.messages if self.target.provider == "litellm" else (), self.target)
 
     def fit_call_id(self, call_id: str) -> str:
         """Return an id that the service takes. LiteLLM has Gemini's signature in its own (its #37849)."""
