@@ -26,6 +26,7 @@ from tests.adapters.notation import C, D, E, K, S, mo, text
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import AGENT, BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last, now
+from .canned import answered
 from .provider import NOT_FOUND, Plan, Provider
 
 MODEL_BODY = {"model": "gemini-3.6-flash", "input": "Hi"}
@@ -384,15 +385,23 @@ def test_a_passing_refusal():
     assert 3.5 == took_s
 
 
-@pytest.mark.parametrize(("headers", "least", "most"), [({"retry-after": "2"}, 1.0, 1.0), ({}, 0.25, 0.5)])
-def test_waits_on_a_faster_clock(headers, least, most):
+@pytest.mark.parametrize(
+    ("headers", "policy", "least", "most"),
+    [
+        ({"retry-after": "2"}, {}, 1.0, 1.0),
+        ({}, {}, 0.25, 0.5),
+        ({}, {"retry_s": 8.0, "retry_max_s": 1.0}, 0.5, 0.5),
+    ],
+)
+def test_waits_on_a_faster_clock(headers, policy, least, most):
     """
-    All waits before the next try are scaled, those of the provider too.
+    All waits before the next try are scaled, those of the provider too, and the longest of them.
     """
 
     async def work():
-        plans = [Plan(status=429, headers=headers)]
-        await events_of(client(Provider(*hello(), plans=plans), clock=Clock(0.5, now=now)).create(BODY, "m"))
+        provider = Provider(*hello(), plans=[Plan(status=429, headers=headers)])
+        options = {"clock": Clock(0.5, now=now), "policy": RecoveryPolicy(**policy)}
+        await events_of(client(provider, **options).create(BODY, "m"))
         return asyncio.get_running_loop().time()
 
     assert least <= run(work()) <= most
@@ -549,6 +558,23 @@ def test_an_encoded_stream_is_refused(encoding):
     )
 
 
+def test_a_response_that_the_transport_has_decoded():
+    """
+    Some transports read and decompress a response as a whole, such as caches, and keep its headers.
+    """
+    wire = b"".join(as_bytes(event) for event in hello())
+    for kind, body in (("text/event-stream", wire), ("application/json", json.dumps(HELLO).encode())):
+        headers = {"content-type": kind, "content-encoding": "gzip"}
+        message, _, _ = answered(
+            GeminiInteractions,
+            MODEL_BODY,
+            httpx2.Response(200, headers=headers, content=gzip.compress(body)),
+            api_key="k",
+        )
+
+        assert "Hello" == message.text
+
+
 def test_an_encoded_document():
     """
     A document may come compressed, in pieces of any size.
@@ -562,6 +588,11 @@ def test_an_encoded_document():
 BOMB = gzip.compress(b" " * 1_000_000)
 BODIES = {
     "a bomb": ({}, BOMB, "has more than 1000 bytes when it is inflated"),
+    "a byte too many when inflated": (
+        {},
+        gzip.compress(b" " * 1001),
+        "has more than 1000 bytes when it is inflated",
+    ),
     "a long one": ({"encoding": "identity"}, b" " * 2001, "has more than 2000 bytes"),
     "a long one, not inflated": ({}, gzip.compress(b"") + b"x" * 2000, "has more than 2000 bytes"),
     "no gzip": ({}, b"{}", "is not valid gzip"),
@@ -675,14 +706,15 @@ def test_a_media_type_without_an_end():
 
 def test_a_document_that_is_too_large():
     """
-    A document beyond the limit is not read to its end.
+    A document beyond the limit is not read to its end, nor fetched again.
     """
     provider = Provider(plans=[Plan(body=json.dumps(HELLO).encode(), headers={"content-type": "application/json"})])
+    fetched = Provider(*hello(), plans=[Plan(upto=4), Plan(status=501)], documents=[HELLO])
 
-    event, _ = ended(provider, policy=RecoveryPolicy(document_bytes=100))
+    events = [ended(each, policy=RecoveryPolicy(document_bytes=100))[0] for each in (provider, fetched)]
 
-    assert "the document of the run has more than 100 bytes" == event.error.message
-    assert ["create"] == provider.asked
+    assert ["the document of the run has more than 100 bytes"] * 2 == [event.error.message for event in events]
+    assert [["create"], ["create", "replay", "document"]] == [provider.asked, fetched.asked]
 
 
 def test_a_document_that_breaks(monkeypatch):
@@ -991,6 +1023,25 @@ def test_the_request_of_a_stored_message(api, name, resumable, request_):
     )
 
     assert request_ == api().request_of(message)
+
+
+def test_the_request_of_a_stream():
+    """
+    A stream of this process knows the body that was sent, which a resume uses unless the app gives another.
+    """
+    body = {"model": "gpt-5.6", "background": True, "tools": [{"type": "function", "name": "rain"}]}
+
+    async def work():
+        made = client(Provider(*hello(), plans=[Plan(upto=4, how="stall")]))
+        stream = made.create({**BODY, "tools": [{"type": "function", "name": "rain"}]}, "m")
+        await stream.read()
+        stream.close()
+        return stream.request, made.resume(stream).request, made.recover(stream, request=body).request
+
+    sent_, resumed, recovered = run(work())
+
+    assert [{"type": "function", "name": "rain"}] == resumed["tools"]
+    assert (sent_, body) == (resumed, recovered)
 
 
 # -- usage

@@ -206,6 +206,9 @@ URLS = {
     "https://:word@h": False,
     "https://h?key=k": False,
     "https://h#k": False,
+    "https://h?": False,
+    "https://h#": False,
+    "https://h:0": False,
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from assistant_events import AssistantMessage, ErrorInfo, Origin, RemoteRun, fold
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractionsApi
+from assistant_events.adapters.openai_responses.client import OpenAIResponsesApi
 from assistant_events.clients.recovery import (
     ACTIONS,
     Action,
@@ -451,6 +452,29 @@ def test_a_replay_with_news_starts_the_count_again():
 
     assert RecoveryState(recuts=1) == state
     assert RecoveryState(idle=1, recuts=2, replay_failed=True) == state.disconnected(cut, FailureMode.RECUT, news=False)
+
+
+def test_a_document_without_a_status():
+    """
+    The last known status stays.
+    """
+    states = [RecoveryState(status="queued").fetched(RunSummary(status=status)) for status in (None, "failed")]
+
+    assert ["queued", "failed"] == [state.status for state in states]
+
+
+def test_each_status_of_a_connection_is_news_once():
+    """
+    A run that leaves its queue is alive; a repeated status shows nothing.
+    """
+    decoder = OpenAIResponsesApi().decoder("m", request={}, prior=None, secrets=Secrets())
+    news = []
+    for name, status in (("created", "queued"), ("queued", "queued"), ("in_progress", "in_progress")):
+        event = {"type": f"response.{name}", "response": {"id": "resp_1", "status": status}}
+        decoder.feed(stream(event, named=False))
+        news.append(decoder.news)
+
+    assert [1, 1, 2] == news
 
 
 def test_attempts_are_bounded():

@@ -188,6 +188,37 @@ def test_stop_at_any_moment(seconds, plans, kind):
     assert ("step.failed", kind) == (event.type, event.error.kind)
 
 
+@pytest.mark.parametrize("turns", range(12))
+def test_stop_in_the_moment_of_a_silence(turns):
+    """
+    A stream that turns out to be dead while it is stopped ends as stopped, in whatever order the tasks come.
+    """
+    stopped = ErrorInfo(kind="cancelled", message="the run was stopped")
+
+    async def work():
+        provider = Provider(*hello(), plans=[STALLED], documents=[document(mo("Hello"))])
+        stops, answer = [], provider.answer
+
+        async def stop():
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            stream.interrupt(stopped)
+
+        async def answered(request):
+            if request.method == "GET" and not stops:
+                stops.append(asyncio.create_task(stop()))
+            return await answer(request)
+
+        provider.answer = answered
+        made = client(provider)
+        stream = made.create(BODY, "m")
+        return (await events_of(stream))[-1]
+
+    event = run(work())
+
+    assert ("step.failed", "cancelled") == (event.type, event.error.kind)
+
+
 def test_stop_while_the_usage_is_asked_for():
     """
     A run that has its answer is complete, also when it is stopped then.

@@ -285,6 +285,38 @@ def test_connections_of_its_own():
     assert (True, False) == run(work())
 
 
+def test_more_runs_than_httpx_has_connections_for():
+    """
+    Each run keeps its connection for as long as it lasts, and none waits for the connection of another.
+    """
+
+    async def work():
+        runs, asked, all_asked = 101, [], asyncio.Event()
+
+        async def serve(reader, writer):
+            await reader.readuntil(b"\r\n\r\n")
+            asked.append(writer)
+            if len(asked) == runs:
+                all_asked.set()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            async with GeminiInteractions("k", base_url=f"http://127.0.0.1:{port}") as made:
+                readers = [asyncio.create_task(events_of(made.create(BODY, f"m{at}"))) for at in range(runs)]
+                try:
+                    async with asyncio.timeout(60):
+                        await all_asked.wait()
+                finally:
+                    for each in readers:
+                        each.cancel()
+                    await asyncio.wait(readers)
+                    for writer in asked:
+                        writer.close()
+        return len(asked)
+
+    assert 101 == asyncio.run(work())
+
+
 def test_closed_from_outside_while_it_is_read():
     """
     When the message is closed while a task waits for more, closing the connection ends the wait.
