@@ -101,7 +101,7 @@ ANSWERS = {
     "arguments as an object": ({"toolCalls": [{"id": "c1", "name": "rain", "arguments": {"city": "Oslo"}}]}, [RAIN]),
     "no arguments": ({"toolCalls": [{"id": "c1", "name": "rain", "arguments": ""}]}, [{**RAIN, "arguments": {}}]),
     "no id": (
-        {"toolCalls": [{"name": "rain", "arguments": {"city": "Oslo"}}] * 2},
+        {"toolCalls": [{"name": "rain", "arguments": {"city": "Oslo"}} | more for more in ({}, {"id": ""})]},
         [{**RAIN, "id": "call_1"}, {**RAIN, "id": "call_2"}],
     ),
     "both": (

@@ -283,7 +283,7 @@ def test_the_cut_after_ten_minutes():
     assert exchange.body.endswith(b'"step.start","event_id":"v1_Ml9zdGVwLnN0YXJ0"}\n\n' + TAIL)
 
 
-@pytest.mark.parametrize(("fault", "count"), [("cut@0.5s", 2), ("cut@1s", 3), ("cut@1", 1)])
+@pytest.mark.parametrize(("fault", "count"), [("cut@0.5s", 2), ("cut@1s", 3), ("cut@1", 1), ("cut@400ms", 1)])
 def test_a_cut_after_a_time(fault, count):
     """
     A time does not count events: those before it are sent, however many they are.
@@ -467,6 +467,23 @@ def test_heartbeats(silence, fault, beat):
     head = b"".join(asked(hello(), "POST", V1, BACKGROUND).pieces[:3])
 
     assert (head + 2 * beat, False) == run(main)
+
+
+def test_heartbeats_in_less_than_a_second():
+    """
+    Seconds between heartbeats may be fractions.
+    """
+
+    async def main():
+        clock = HandClock()
+        exchange = Exchange(hello(faults=["stall@1", "heartbeat-comments@250ms"], clock=clock), "POST", V1, STREAM)
+        for _ in range(3):
+            await clock.advance(0.25)
+        exchange.leave()
+        await exchange.over()
+        return exchange.body
+
+    assert 3 == run(main).count(b": keep-alive\n\n")
 
 
 def test_heartbeats_of_a_zombie():
@@ -759,6 +776,26 @@ def test_unknown_events():
     assert [*NAMES[:2], "interaction.hint", "step.start", "step.delta", "step.stop", *NAMES[2:]] == exchange.names
 
 
+def test_when_inserted_events_come():
+    """
+    They come with the event that they precede.
+    """
+
+    async def main():
+        clock = HandClock()
+        answer = Answer(steps=(text_step("Hello"),), timing=Timing(waits_s=(0.0, 0.0, 10.0)))
+        exchange = Exchange(provider_of(answer, clock=clock, faults=["unknown-events"]), "POST", V1, STREAM)
+        await clock.advance(9.0)
+        before = exchange.names
+        await clock.advance(1.0)
+        await exchange.over()
+        return before, exchange.names
+
+    before, names = run(main)
+
+    assert (NAMES[:2], "interaction.hint") == (before, names[2])
+
+
 def test_no_stops():
     """
     No step has an event for its end.
@@ -779,6 +816,7 @@ def test_bytes():
     assert (
         b"".join(line + b"\n" for line in whole.split(b"\n")[:-1] if b"event: " != line[:7]) == struck("data-only").body
     )
+    assert struck("data-only", "ten-minute-cut@3").body.endswith(b"}\n\n" + TAIL)
     assert whole.removesuffix(b"event: done\ndata: [DONE]\n\n") == struck("no-done").body
     assert whole.removesuffix(b"\n") == struck("no-blank-line").body
     assert whole.replace(b"event: ", b": keep-alive\n\nevent: ") == struck("comments").body
@@ -840,6 +878,18 @@ def test_http(fault, statuses):
     assert statuses == run(main)
 
 
+def test_http_one_after_another():
+    """
+    Each of several HTTP faults strikes as often as it is asked for, in the order in which they are named.
+    """
+
+    async def main():
+        provider = hello(faults=["http-429", "http-503x2"])
+        return [(await ask(provider, "POST", V1, create())).status for _ in range(4)]
+
+    assert [429, 503, 503, 200] == run(main)
+
+
 def test_http_anywhere():
     """
     A fault of any route applies to every request.
@@ -882,6 +932,21 @@ def test_no_chaining():
 
     assert (200, 501) == (first.status, second.status)
     assert "not_implemented" == second.document["error"]["code"]
+
+
+def test_a_fault_of_both_a_request_and_the_provider():
+    """
+    A request takes its own fault first, and leaves that of the provider to the next one.
+    """
+
+    async def main():
+        provider = hello(faults=["no-chainingx1"])
+        await ask(provider, "POST", V1, create())
+        body = create(previous_interaction_id="v1_1")
+        faults = [{"x-mock-fault": "no-chaining"}, {}, {}]
+        return [(await ask(provider, "POST", V1, body, headers)).status for headers in faults]
+
+    assert [501, 501, 200] == run(main)
 
 
 @pytest.mark.parametrize("body", [STREAM, create(), create(background=True)], ids=["stream", "document", "background"])
@@ -962,6 +1027,7 @@ def test_a_cut_counts_what_was_inserted():
     What ends a stream counts the events that another fault has put into it.
     """
     assert ["interaction.hint", "step.start"] == struck("cut@4", "unknown-events@2").names[2:]
+    assert [*NAMES[:2], NAMES[3]] == struck("cut@3", "reordered-frames@3").names
 
 
 def test_delays_add_up():

@@ -294,6 +294,7 @@ def test_events_of_a_failure():
     assert "cancelled" == found.status
     assert {"errors": [{"message": "it broke"}], "service_tier": "flex"} == found.more
     assert {"total_tokens": 1} == found.usage
+    assert {"errors": []} == only_answer(events=events, more={"errors": []}).more
 
 
 WRONG_EVENTS = {
@@ -527,7 +528,14 @@ WRONG_ANSWERS = {
         {
             "http_error": {
                 "status": 500,
-                "headers": {"a b": "1", "x-a": "1\r\nx-b: 2", "x-c": "日", "content-length": "3", "x-é": "1"},
+                "headers": {
+                    "a b": "1",
+                    "x-a": "1\r\nx-b: 2",
+                    "x-c": "日",
+                    "content-length": "3",
+                    "Connection": "close",
+                    "x-é": "1",
+                },
             }
         },
         [
@@ -535,6 +543,7 @@ WRONG_ANSWERS = {
             "answer.http_error.headers.x-a: not the value of a header: one line of Latin-1",
             "answer.http_error.headers.x-c: not the value of a header: one line of Latin-1",
             "answer.http_error.headers.content-length: not a header that an answer may have",
+            "answer.http_error.headers.Connection: not a header that an answer may have",
             "answer.http_error.headers.x-é: not a header that an answer may have",
         ],
     ),

@@ -74,13 +74,18 @@ def test_a_stream_is_chunked_and_the_connection_goes_on(serve):
     assert second.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_a_drop_resets_the_connection(serve):
+def test_a_drop_resets_the_connection(serve, caplog):
     """
-    A dropped stream has neither an end nor a FIN: the socket fails.
+    A dropped stream has neither an end nor a FIN: the socket fails. The server takes it for a client that has gone.
     """
-    _, port = serve(faults=["drop@2"])
+    provider, port = serve(faults=["drop@2"])
     with connect(port, request(create(stream=True))) as connection, pytest.raises(ConnectionResetError):
         read_until(connection, b"\r\n0\r\n\r\n")
+    with connect(port, request(create())) as connection:
+        read_until(connection, b'"usage"')
+
+    assert 2 == len(provider.requests)
+    assert "" == caplog.text
 
 
 def test_a_cut_ends_cleanly(serve):

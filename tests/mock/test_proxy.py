@@ -647,17 +647,27 @@ def test_no_key_is_kept(path, notes, caplog, status, document, stream, spelling)
         assert load_fixtures(path)
 
 
-@pytest.mark.parametrize("header", ["Basic bWU6cGFzc3cwcmQxMg==", "Bearer passw0rd12", "passw0rd12"])
-def test_passwords_are_keys(path, header):
+@pytest.mark.parametrize(
+    ("query", "header"),
+    [
+        ("", "Basic bWU6cGFzc3cwcmQxMg=="),
+        ("", "Bearer passw0rd12"),
+        ("", "passw0rd12"),
+        ("?key=passw0rd12", None),
+        ("?access_token=passw0rd12", None),
+    ],
+)
+def test_passwords_are_keys(path, query, header):
     """
-    A token, and the password of a name and a password, are taken out as a key is.
+    A token, the password of a name and a password, and a key in the query are taken out as a key is.
     """
     said = json.dumps({"error": {"code": 401, "message": "bad passw0rd12"}}).encode()
     transport = httpx2.MockTransport(lambda request: httpx2.Response(401, stream=Raw(said)))
 
     async def main():
         proxy = RecordingProxy(API, UPSTREAM, path, transport=transport)
-        await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi"}, {"authorization": header})
+        body = {"model": "m", "input": "Hi"}
+        await ask(proxy, "POST", f"/v1/interactions{query}", body, {"authorization": header})
 
     asyncio.run(main())
 
@@ -723,13 +733,13 @@ async def resumed(proxy, after):
     return await ask(proxy, "GET", f"/v1/interactions/{run_id}?stream=true&last_event_id={cursor}"), run_id
 
 
-@pytest.mark.parametrize("fault", ["cut@5", "ten-minute-cut@5", "truncated-utf8@5", "drop@5"])
-@pytest.mark.parametrize("after", [3, 5])
+@pytest.mark.parametrize("fault", ["cut@5", "ten-minute-cut@5", "truncated-utf8@5", "drop@5", "cut@5, no-blank-line"])
+@pytest.mark.parametrize("after", [3, 4, 5])
 def test_a_run_that_is_resumed(path, notes, fault, after):
     """
     A stream that breaks off and continues after a cursor is recorded whole, at whatever event the client resumes it.
     """
-    upstream = MockProvider({"Hi": {"text": LONG, "calls": [{"id": "c1", "name": "rain"}]}}, faults=[fault])
+    upstream = MockProvider({"Hi": {"text": LONG, "calls": [{"id": "c1", "name": "rain"}]}}, faults=fault.split(", "))
     proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
     second, run_id = asyncio.run(resumed(proxy, after))
     (fixture,) = load_fixtures(path)
@@ -1194,4 +1204,7 @@ def test_what_matches_a_request():
     """
     chained = API.match_of({"input": [RESULT], "previous_interaction_id": "v1_a", "agent": "a"})
 
-    assert Match(agent="a", call_id="c1", previous_interaction_id="v1_a") == chained
+    results = [{**RESULT, "call_id": "c0"}, RESULT]
+    two = API.match_of({"input": results, "previous_interaction_id": "v1_a", "agent": "a"})
+
+    assert Match(agent="a", call_id="c1", previous_interaction_id="v1_a") == chained == two

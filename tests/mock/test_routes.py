@@ -186,6 +186,25 @@ def test_bodies_that_are_too_long():
     assert None is provider.requests[0].body
 
 
+def test_a_client_that_leaves_while_it_sends(caplog):
+    """
+    That is no failure of the provider, which has nothing to log.
+    """
+    statuses = []
+    head = {"type": "http", "method": "POST", "path": V1, "query_string": b"", "root_path": ""}
+    scope = {**head, "headers": [(b"x-goog-api-key", b"k")]}
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    asyncio.run(provider_of().app(scope, receive, send))
+
+    assert (400, "") == (statuses[0], caplog.text)
+
+
 def test_a_body_that_is_too_long_is_read_to_its_end():
     """
     A client that still sends would not see the answer.

@@ -9,7 +9,7 @@ seven events, `ten-minute-cut@30sx2` ends its first two streams thirty seconds a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
 from functools import partial
@@ -149,17 +149,19 @@ class FaultBudget:
         self.faults = tuple(faults)
         self._left = [inf if fault.times is None else fault.times for fault in self.faults]
 
-    def take_due(self, *reaches: Reach, name: str | None = None, route: str | None = None) -> list[Fault]:
-        """Return the faults that occur now, and count them."""
-        found: list[Fault] = []
+    def take_due(self, *reaches: Reach, name: str | None = None, route: str | None = None) -> Iterator[Fault]:
+        """Yield the faults that occur now, with a *route* those of requests to it, and count each one."""
         for place, fault in enumerate(self.faults):
             fits = fault.kind.reach in reaches and name in (None, fault.name)
-            if fits and route is not None and isinstance(fault.at, str):
+            if fits and route is not None:
                 fits = fault.at in (route, "any")
             if fits and self._left[place] > 0:
                 self._left[place] -= 1
-                found.append(fault)
-        return found
+                yield fault
+
+    def takes(self, reach: Reach, *, name: str | None = None) -> bool:
+        """Take one fault if it is due, and return whether it was."""
+        return next(self.take_due(reach, name=name), None) is not None
 
     def named(self, name: str) -> Fault | None:
         """Return the fault of a name, whether it is due or not; `None` when there is none."""
@@ -381,7 +383,7 @@ def apply_faults(actions: StreamActions, faults: Sequence[Fault], opening: Point
     return actions
 
 
-def delay_of(faults: Sequence[Fault]) -> float:
+def delay_of(faults: Iterable[Fault]) -> float:
     """Return how many seconds late the headers come."""
     return sum(fault.seconds or 0.0 for fault in faults if fault.name == "slow-first-byte")
 

@@ -372,7 +372,7 @@ class MockService(ABC, Generic[_RunT]):
 
     def takes_fault(self, call: Call, name: str) -> bool:
         """Take a fault of requests if it is due, and return whether it was."""
-        return any(budget.take_due("request", name=name) for budget in (call.budget, self._budget))
+        return any(budget.takes("request", name=name) for budget in (call.budget, self._budget))
 
     def peek(self, facts: RequestFacts) -> ServedFixture | None:
         """Return the fixture that answers a request, without counting it; `None` when none matches."""
@@ -401,11 +401,10 @@ class MockService(ABC, Generic[_RunT]):
 
     def _raise_due(self, budget: FaultBudget, route: str) -> None:
         for fault in budget.take_due("request", route=route):
-            if fault.name.startswith("http-"):
-                # The official clients of Gemini read both headers, milliseconds first.
-                wait = {"retry-after": "1", "retry-after-ms": f"{self.clock.real(1.0) * 1000:.0f}"}
-                headers = wait if fault.status == 429 else {}
-                raise ApiError(fault.status, f"the fault {fault.name} of the mock provider", headers=headers)
+            # The official clients of Gemini read both headers, milliseconds first.
+            wait = {"retry-after": "1", "retry-after-ms": f"{self.clock.real(1.0) * 1000:.0f}"}
+            headers = wait if fault.status == 429 else {}
+            raise ApiError(fault.status, f"the fault {fault.name} of the mock provider", headers=headers)
 
     # -- answers
 
@@ -431,7 +430,7 @@ class MockService(ABC, Generic[_RunT]):
 
     def stream(self, call: Call, run: _RunT, *, after: int, is_replay: bool) -> StreamResponse:
         """Return a response that streams the events of a run, with the effects of the faults that are due."""
-        faults = run.budget.take_due(*(("stream", "replay") if is_replay else ("stream",)))
+        faults = [*run.budget.take_due(*(("stream", "replay") if is_replay else ("stream",)))]
         if is_replay:
             faults += call.budget.take_due("stream", "replay")
         if any(fault.name == "other-run-replay" for fault in faults):

@@ -209,7 +209,7 @@ class InteractionsService(GoogleService[Run]):
         self.check_faults(call, "get", run)
         query = call.request.query_params
         if not is_true(query.get("stream")):
-            if run.budget.take_due("document") + call.budget.take_due("document"):
+            if run.budget.takes("document") or call.budget.takes("document"):
                 run = self.other_run(run)
             return self.document(call, run, run.poll())
         event_id = query.get("last_event_id")

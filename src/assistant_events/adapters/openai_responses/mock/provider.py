@@ -180,7 +180,7 @@ class ResponsesService(MockService[Run]):
         self.check_faults(call, "get", run)
         query = call.request.query_params
         if query.get("stream", "").lower() != "true":
-            if run.budget.take_due("document") + call.budget.take_due("document"):
+            if run.budget.takes("document") or call.budget.takes("document"):
                 run = self.other_run(run)
             return self.document(call, run, run.poll())
         if not run.background:
