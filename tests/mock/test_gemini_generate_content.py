@@ -687,7 +687,7 @@ def one(response, **more):
 AIMOCK = {
     "a text": ({"content": "Hi"}, [{"text": "Hi"}], "STOP"),
     "reasoning and a call without an id": (
-        {"reasoning": "Hm", "toolCalls": [{"name": "rain", "arguments": '{"at": 1}'}]},
+        {"reasoning": "Hm", "toolCalls": [{"name": "rain", "id": "", "arguments": '{"at": 1}'}]},
         [{"text": "Hm", "thought": True}, {"functionCall": {"name": "rain", "args": {"at": 1}, "id": None}}],
         "STOP",
     ),

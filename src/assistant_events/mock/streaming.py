@@ -101,7 +101,6 @@ class StreamResponse:
             elif isinstance(action, ResetConnection):
                 await self._write(send)
                 reset_connection(raw_send, "the mock provider drops this connection")
-                await wait_until(self.clock, self._changed, inf, lambda: self._gone)
                 return
         await self._write(send)
         if not self._gone:
