@@ -582,9 +582,10 @@ def test_a_log_that_begins_anew_while_it_is_read():
     assert {"u"} == {record.event.message_id[0] for record in got}
 
 
-def test_a_log_that_is_deleted_before_its_first_records_are_read():
+def test_a_log_that_is_deleted_before_its_first_records_are_read(caplog):
     """
-    It ends the subscriptions of those who came before its first record, and the look at it.
+    It ends the subscriptions of those who came before its first record, and the look at it. They raise the failure,
+    which is not logged.
     """
 
     class Short(MemoryStore):
@@ -605,6 +606,8 @@ def test_a_log_that_is_deleted_before_its_first_records_are_read():
                 await given
 
     asyncio.run(work())
+
+    assert "" == caplog.text
 
 
 def test_the_store_may_be_closed_after_the_block():
@@ -1113,6 +1116,39 @@ def test_the_order_of_messages_is_forgotten_with_their_step():
         fragments.apply(record)
 
     assert [] == fragments._messages
+
+
+def test_the_order_of_messages_is_forgotten_behind_a_rewind():
+    """
+    An answer that was rewound before its end does not run any more.
+    """
+    fragments = OpenFragments()
+    rewound = [prompt(), *answer("Hi")[:2], HistoryRewound(message_id="u1")]
+    for record in records([*rewound, prompt(message_id="u2"), *answer("Bye", message_id="a2")]):
+        fragments.apply(record)
+
+    assert [] == fragments._messages
+
+
+def test_what_nobody_lacks_is_dropped():
+    """
+    What a session keeps for slow subscribers is not kept in silence.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=1) as live, Watcher(live) as watcher:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            publisher.say("Hello")
+            await watcher.until(lambda: watcher.text == "Hello", "the text")
+            kept = len(live._topics["s"].items)
+            await asyncio.sleep(2.5)
+            return kept, len(live._topics["s"].items)
+
+    kept, left = run(work())
+
+    assert 0 == left < kept
 
 
 def test_the_progress_that_one_lacks_who_has_fallen_behind():

@@ -634,6 +634,54 @@ def test_generators_of_the_app_are_closed(store, leave, chunks):
     assert 0 == asyncio.run(main())
 
 
+class Opened:
+    """
+    Chunks of the app that are no generator, such as a file: it has opened them, and closes them.
+    """
+
+    def __init__(self):
+        self.chunks = iter(HELLO)
+        self.closes = []
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.chunks)
+
+    def close(self):
+        self.closes.append("close")
+
+
+class AsyncOpened(Opened):
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return next(self.chunks)
+
+    async def aclose(self):
+        self.closes.append("aclose")
+
+
+def test_what_the_app_has_opened_stays_open(store):
+    """
+    Only generators are closed, for which an app has no name.
+    """
+    opened, other = Opened(), AsyncOpened()
+    with SyncSession.open(store, "s1").decode(Scripted("a1"), opened) as events:
+        next(events)
+
+    async def main():
+        session = await Session.open(store, "s2")
+        async with session.decode(Scripted("a1"), other) as events:
+            await anext(events)
+
+    asyncio.run(main())
+
+    assert ([], []) == (opened.closes, other.closes)
+
+
 def test_a_generator_is_closed_by_its_reader(store):
     """
     In the task that has read it, as the context managers of HTTP libraries require.

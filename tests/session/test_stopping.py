@@ -115,6 +115,23 @@ def test_a_stop_of_a_run_that_cannot_be_resumed():
     run(main())
 
 
+def test_an_answer_after_one_that_was_stopped():
+    """
+    The stream of an answer that was stopped need not be left before the next one is asked for.
+    """
+    client = Provider(*[[line(say="Hel"), line(say="lo"), line(stop="stop")]] * 2)
+    session = SyncSession.open(MemoryStore(), "s1")
+    session.prompt("Hi")
+    with session.respond(client, BODY) as events:
+        next(events)
+        session.stop()
+        session.prompt("And?")
+        with session.respond(client, BODY) as more:
+            assert "step.ended" == list(more)[-1].type
+
+    assert ["cancelled", None] == [each.error and each.error.kind for each in session.transcript.messages[1::2]]
+
+
 def test_a_stop_while_another_process_goes_on():
     """
     When a fragment begins while the checkpoints are read, they are read again: its text is kept.

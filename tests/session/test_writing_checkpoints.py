@@ -31,6 +31,7 @@ class Lasting(MemoryStore):
         super().__init__()
         self.pieces = []
         self.failures = []
+        self.sizes = []
 
     def checkpoint(self, session_id, deltas, **more):
         given = list(deltas)
@@ -38,6 +39,7 @@ class Lasting(MemoryStore):
             raise self.failures.pop(0)
         super().checkpoint(session_id, given, **more)
         self.pieces += given
+        self.sizes.append(sum(len(piece.delta) for piece in given))
 
     @property
     def text(self):
@@ -425,6 +427,7 @@ def test_a_session_without_a_loop_stores_text_too(monkeypatch):
 
     assert ["", "", "", "abcd", "abcd", "abcd", "abcd", "abcdefgh"] == seen
     assert () == store.load_checkpoints("s1")
+    assert [4, 4] == store.sizes
 
 
 def test_the_text_of_a_compaction_is_stored_too():

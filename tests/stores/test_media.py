@@ -11,6 +11,7 @@ from assistant_events.reducer import fold
 from assistant_events.stores.media import EXTRACT_FROM_BYTES, events_with_media, extract_media, restore_media
 from assistant_events.testing.builders import compaction, records
 from assistant_events.testing.store_samples import PICTURE, TURN, with_media
+from assistant_events.values import MediaContent
 
 HOLDING = [event for _, event in events_with_media(with_media("m"))]
 
@@ -70,6 +71,16 @@ def test_what_holds_little_is_left(value):
     """
     assert (value, {}) == extract_media(value)
     assert value is extract_media(value)[0]
+
+
+def test_several_small_media_are_much_together():
+    """
+    The size that counts is that of all media of a value.
+    """
+    halves = [bytes([letter]) * (EXTRACT_FROM_BYTES // 2) for letter in b"ab"]
+    prompt = PromptSubmitted(message_id="u", content=[MediaContent(media_type="a/b", data=half) for half in halves])
+
+    assert set(halves) == set(extract_media(prompt)[1].values())
 
 
 def test_media_elsewhere_stay_elsewhere():
