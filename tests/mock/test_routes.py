@@ -188,7 +188,7 @@ def test_bodies_that_are_too_long():
 
 def test_a_client_that_leaves_while_it_sends(caplog):
     """
-    That is no failure of the provider, which has nothing to log.
+    The provider has not failed, and logs nothing.
     """
     statuses = []
     head = {"type": "http", "method": "POST", "path": V1, "query_string": b"", "root_path": ""}

@@ -636,7 +636,7 @@ def test_generators_of_the_app_are_closed(store, leave, chunks):
 
 class Opened:
     """
-    Chunks of the app that are no generator, such as a file: it has opened them, and closes them.
+    Chunks of the app from something other than a generator, such as a file: it has opened them, and closes them.
     """
 
     def __init__(self):

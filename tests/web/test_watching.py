@@ -735,6 +735,35 @@ def test_head_has_no_events():
     run(main())
 
 
+def test_nothing_is_sent_behind_a_browser_that_has_left():
+    """
+    A server may raise then, as ASGI allows it.
+    """
+
+    async def main():
+        sent, ended, gone = [], [], asyncio.Event()
+
+        async def receive():
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            assert not gone.is_set()
+            sent.append(message.get("body"))
+
+        async def events():
+            yield b"data: 1\n\n"
+            gone.set()
+            await asyncio.Event().wait()
+
+        answer = SseResponse(events(), heartbeat_s=60, on_end=lambda: ended.append(True))
+        await answer({"type": "http", "method": "GET"}, receive, send)
+
+        assert ([None, b"data: 1\n\n"], [True]) == (sent, ended)
+
+    run(main())
+
+
 def test_a_server_that_ends_breaks_the_connection():
     """
     An answer that is cancelled has no end, so that the browser connects again.
