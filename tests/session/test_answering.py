@@ -337,6 +337,26 @@ def test_a_refusal_of_the_full_history_of_what_is_stored(session, store):
     assert ErrorKind.NOT_FOUND == session.transcript["a1"].error.kind
 
 
+def test_a_refusal_of_the_full_history_with_what_is_stored(session, store):
+    """
+    A full history that names what the provider stores is sent once more without it.
+    """
+    store.append("s1", ASKED_BEFORE)
+    client = Provider([RefusedError(404)], HELLO)
+    encode = client.dialect.encoder
+
+    def naming(*given, mode, policy=None, **options):
+        encoded = encode(*given, mode="full", **options)
+        return attrs.evolve(encoded, body={**encoded.body, "stored": ["rs_1"] if policy is None else []})
+
+    policy = attrs.evolve(DEFAULT_POLICY, storage_key="stored")
+    client.dialect = attrs.evolve(client.dialect, policy=policy, encoder=naming)
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert [["rs_1"], []] == [request["stored"] for request in client.requests]
+    assert "Hello" == session.transcript["a1"].text
+
+
 def test_the_connection_of_a_refusal_is_closed(session, store):
     """
     It ends before the full history is answered, and not at some later time.

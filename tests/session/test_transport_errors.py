@@ -183,6 +183,21 @@ def test_the_response_of_a_client_of_the_app(library):
     assert ("invalid-request", 400) == (of_status.kind, of_status.status)
 
 
+def test_a_body_that_breaks_off_while_it_is_read():
+    """
+    The `content` of requests reads the rest of the body, and raises what that raises: the status is enough.
+    """
+
+    class Broken(Response):
+        @property
+        def content(self):
+            raise ConnectionResetError("reset by peer")
+
+    error = transport_error(stranger("HTTPError", response=Broken(503)), ErrorTable(codes={}, otherwise="api_error"))
+
+    assert ("overloaded", 503) == (error.kind, error.status)
+
+
 def test_the_error_of_google():
     """
     Its SDK keeps the document under another name.
