@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from assistant_events import Awaits, PromptSubmitted, find_problems
-from assistant_events.errors import ConflictError, LocalProtocolError, OwnerError
+from assistant_events.errors import ConflictError, LocalProtocolError, OwnerError, StoreError
 from assistant_events.session import Session, Turns, streams
 from assistant_events.stores import MemoryStore
 from tests.session.moves import (
@@ -1195,6 +1195,26 @@ def test_an_approval_while_the_worker_dies():
 
         assert (1, 2) == (len(ran), len(client.requests))
         assert [] == find_problems(store.read("s1"))
+
+    run(main())
+
+
+def test_a_block_that_cannot_be_entered():
+    """
+    Where the store fails at its start, nothing is left that takes sessions up.
+    """
+
+    class Failing(MemoryStore):
+        def take_over(self, worker, **options):
+            raise StoreError("the disk is full")
+
+    async def main():
+        client = Provider()
+        turns, tasks = Turns(Failing(), app(client), client=client, **OFTEN), asyncio.all_tasks()
+        with pytest.raises(StoreError, match="the disk is full"):
+            await turns.__aenter__()
+
+        assert tasks == asyncio.all_tasks()
 
     run(main())
 
