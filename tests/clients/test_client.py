@@ -97,13 +97,15 @@ def test_the_request():
 
 def test_a_header_of_the_app():
     """
-    It takes the place of one of the client.
+    It takes the place of one of the client, in whatever case its name is written.
     """
     provider = Provider(*hello())
-    run(events_of(client(provider, headers={"User-Agent": "mine/1", "x-feature": "new"}).create(MODEL_BODY, "m")))
+    given = {"user-agent": "mine/1", "X-Goog-Api-Key": "of a gateway", "x-feature": "new"}
+    run(events_of(client(provider, headers=given).create(MODEL_BODY, "m")))
     headers = provider.requests[0].headers
 
-    assert ("mine/1", "new") == (headers["user-agent"], headers["x-feature"])
+    for name, value in given.items():
+        assert [value] == headers.get_list(name)
 
 
 BASES = {

@@ -298,15 +298,16 @@ class Transport:
         finally:
             await _close(response)
 
-    def _headers(self, accept: str, content: bytes | None) -> dict[str, str]:
-        headers = {"Accept": accept, "User-Agent": "assistant-events", **self.api.headers}
+    def _headers(self, accept: str, content: bytes | None) -> httpx2.Headers:
+        headers = httpx2.Headers({"Accept": accept, "User-Agent": "assistant-events", **self.api.headers})
         # Compression delays a stream.
         headers["Accept-Encoding"] = "identity" if accept == self.api.stream_type else _GZIP
         if content is not None:
             headers["Content-Type"] = _JSON
         if self.key:
             headers[self.api.key_header] = f"{self.api.key_prefix}{self.key}"
-        return {**headers, **self.headers}
+        headers.update(self.headers)
+        return headers
 
     def _late(self, timeout_s: float) -> RequestFailedError:
         return RequestFailedError(
