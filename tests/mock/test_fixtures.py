@@ -890,6 +890,27 @@ def test_no_fixture(given, expected):
     assert expected == str(caught.value)
 
 
+PATTERNS = {
+    "(?i)(?:a|b)": re.compile("(?:a|b)", re.IGNORECASE),
+    "(?s)(?=a).": re.compile("(?=a).", re.DOTALL),
+    "(?im)^a": re.compile("(?i)^a", re.MULTILINE),
+    "(?ia)a": re.compile("(?ia)a"),
+    "(?:a|b)": re.compile("(?:a|b)"),
+}
+
+
+@pytest.mark.parametrize(("written", "pattern"), PATTERNS.items(), ids=PATTERNS)
+def test_the_flags_of_a_pattern(written, pattern):
+    """
+    They are written in front of it, also of one that begins with a group.
+    """
+    document_ = fixture_document([Fixture(match=Match(user_text=pattern), answers=[Answer(steps=[HI])])])
+    (again,) = load_fixtures(document_)
+
+    assert {"matches": written} == document_["fixtures"][0]["match"]["user_text"]
+    assert pattern.flags == again.match.user_text.flags
+
+
 def test_there_and_back():
     """
     What is written as a document is read as equal fixtures.

@@ -36,7 +36,9 @@ from assistant_events.values import JsonObject, thaw
 
 VERSION: Final = 1
 
-_FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+_FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE, "a": re.ASCII}
+_INSIDE: Final = re.compile("^[(][?][a-z]+[)]")
+"""The flags of a pattern that are written in it."""
 
 
 class AnswerEntry(Protocol):
@@ -214,7 +216,7 @@ def _plain(value: Any) -> Any:
 
 def _with_flags(pattern: re.Pattern[str]) -> str:
     letters = "".join([letter for letter, flag in _FLAGS.items() if pattern.flags & flag])
-    return f"(?{letters}){pattern.pattern}" if letters and not pattern.pattern.startswith("(?") else pattern.pattern
+    return f"(?{letters}){_INSIDE.sub('', pattern.pattern)}" if letters else pattern.pattern
 
 
 _GIVEN: Final = "fixtures"
