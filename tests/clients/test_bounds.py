@@ -493,6 +493,7 @@ def test_a_replay_of_several_hops(upto):
 
     assert [("one", "v1"), ("two", "v2")] == [(message.text, message.run.id) for message in messages]
     assert ("completed", ["create", "replay"]) == (end_of(report), provider.asked)
+    assert [FailureMode.DROP, None] == [attempt.mode for attempt in report.attempts]
 
 
 def test_a_stream_that_ends_between_two_hops():
