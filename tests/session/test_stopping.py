@@ -115,6 +115,24 @@ def test_a_stop_of_a_run_that_cannot_be_resumed():
     run(main())
 
 
+def test_a_stop_of_two_runs():
+    """
+    Of two workers that have begun an answer both runs are stopped.
+    """
+
+    async def main():
+        client, runs = Provider(), [RUN, attrs.evolve(RUN, id="run-2")]
+        starts = [
+            attrs.evolve(with_run(each)[0], message_id=name) for each, name in zip(runs, ("a1", "a2"), strict=True)
+        ]
+        session = await Session.open(left_by_a_dead_worker(*starts), "s1")
+        await session.stop(client)
+
+        assert (["a1", "a2"], Awaits.USER) == (client.stopped, session.transcript.awaits)
+
+    run(main())
+
+
 def test_an_answer_after_one_that_was_stopped():
     """
     The stream of an answer that was stopped need not be left before the next one is asked for.
