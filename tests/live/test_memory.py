@@ -1130,6 +1130,35 @@ def test_the_order_of_messages_is_forgotten_behind_a_rewind():
     assert [] == fragments._messages
 
 
+def test_what_is_read_for_nobody_is_forgotten():
+    """
+    A session without subscribers, of which records were missing, is not kept when they have been read.
+    """
+
+    async def work():
+        store = MemoryStore()
+        *_, last = store.append("s", [prompt(), *durable(answer("Hi"))])
+        async with MemoryLive(store, poll_s=None) as live:
+            live.publish("s", [last], after=1)
+            kept = list(live._topics)
+            await asyncio.sleep(1)
+            return kept, list(live._topics)
+
+    assert (["s"], []) == run(work())
+
+
+def test_frames_are_filled():
+    """
+    What fits into a frame shares it, also behind one that was full.
+    """
+    sizes = {"a1": 40_000, "a2": 40_000, "a3": 1000, "a4": 1000}
+    deltas = [TextDelta(message_id=name, offset=0, delta="x" * size) for name, size in sizes.items()]
+    topic = Topic("s", watchers=1)
+    topic.add_live(deltas, 0)
+
+    assert [["a1"], ["a2", "a3", "a4"]] == [[event.message_id for event in frame.events] for frame in topic.items]
+
+
 def test_what_nobody_lacks_is_dropped():
     """
     What a session keeps for slow subscribers is not kept in silence.

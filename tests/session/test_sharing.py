@@ -149,6 +149,28 @@ def test_threads_share_a_session(store):
     assert fold(store.read("s1"), strict=True) == session.transcript
 
 
+def test_batches_of_threads_are_stored_one_after_another(store):
+    """
+    A thread that appends waits for the batch of another one, rather than write for the same place.
+    """
+    first, second, together = threading.Event(), threading.Event(), []
+
+    def enter():
+        if first.is_set():
+            second.set()
+            return
+        first.set()
+        together.append(second.wait(0.2))
+
+    store.before_append = enter
+    session = SyncSession.open(store, "s1")
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(session.prompt, "ab"))
+
+    assert [False] == together
+    assert {"a", "b"} == {message.text for message in session.transcript}
+
+
 def test_a_thread_reads_the_transcript_while_text_streams(store):
     """
     Neither a delta nor an end is folded while the transcript is made, which may have the message that they change.
