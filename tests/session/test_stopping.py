@@ -115,6 +115,26 @@ def test_a_stop_of_a_run_that_cannot_be_resumed():
     run(main())
 
 
+def test_a_stop_of_an_answer_whose_connection_breaks():
+    """
+    What ran when it broke is stopped at the provider by the one that was connected to it.
+    """
+    store = MemoryStore()
+    session, other = [SyncSession.open(store, "s1") for _ in range(2)]
+    session.prompt("Hi")
+
+    def chunks():
+        yield line(say="Hel")
+        other.stop()
+        raise ConnectionResetError("reset by peer")
+
+    client = Provider(chunks())
+    with session.respond(client, BODY, message_id="a1") as events:
+        list(events)
+
+    assert (["a1"], "cancelled") == (client.stopped, session.transcript["a1"].error.kind)
+
+
 def test_a_stop_of_two_runs():
     """
     Of two workers that have begun an answer both runs are stopped.
