@@ -191,6 +191,23 @@ def test_signatures_of_fixtures_are_known_before_they_are_served():
     assert 200 == asked(provider, "POST", V1, body).status
 
 
+def test_signatures_of_fixtures_are_forgotten_with_them():
+    """
+    A reset removes fixtures that were added, and what they have signed.
+    """
+    provider = provider_of([text_step("x")])
+    added = {"match": {}, "answer": {"steps": [thought_step("Plan it", signature=GIVEN)]}}
+    body = create([USER, thought_step("Plan it", signature=GIVEN), USER])
+
+    async def main():
+        provider.add(added)
+        before = await ask(provider, "POST", V1, body)
+        provider.reset()
+        return before.status, (await ask(provider, "POST", V1, body)).status
+
+    assert (200, 400) == asyncio.run(main())
+
+
 def test_ours_outlive_the_process():
     """
     A signature of ours is taken by another provider too.
