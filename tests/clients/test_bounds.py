@@ -585,6 +585,7 @@ def test_a_document_without_an_id():
 ZOMBIES = {
     "the server's time is late": ("Sun, 22 Nov 2026 11:00:01 GMT", "2026-11-22T10:30:00+00:00", Situation.ZOMBIE),
     "the server's time is early": ("Sun, 22 Nov 2026 11:00:00 GMT", "2026-11-22T12:00:00+00:00", Situation.INTERRUPTED),
+    "a date of no zone, ours late": ("Sun, 22 Nov 2026 10:00:00 -0000", "2026-11-22T11:00:01+00:00", Situation.ZOMBIE),
     "only our time, late": (None, "2026-11-22T11:00:01+00:00", Situation.ZOMBIE),
     "only our time, early": (None, "2026-11-22T11:00:00+00:00", Situation.INTERRUPTED),
 }
