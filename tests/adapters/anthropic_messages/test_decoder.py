@@ -913,6 +913,18 @@ def test_carriers_of_the_same_events(frame):
     assert events(stream(*PLAIN)) == events(b"".join(map(frame, PLAIN)))
 
 
+@pytest.mark.parametrize("carrier", ["inside frames of Bedrock", "inside chunks of Bedrock"])
+def test_an_error_without_a_type_inside_a_chunk(carrier):
+    """
+    It fails the step, as one outside of a chunk does.
+    """
+    error = message(
+        stream(*PLAIN[:4]) + FRAMES[carrier]({"error": {"type": "overloaded_error", "message": "Busy"}})
+    ).error
+
+    assert ("overloaded", "Busy") == (error.kind, error.message)
+
+
 def test_lines_of_json():
     """
     So are events one to a line.

@@ -107,7 +107,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         """Read the event inside a chunk of Bedrock, an exception of it, or an error of another type, of gateways."""
         is_bare = string(event, "type") is None
         if is_bare and (inner := unwrapped(self, event)) is not None:
-            if "type" in inner:
+            if inner:
                 self.on_event(inner)
         elif (is_bare and "error" in event) or self.frame_name() == "error":
             self._on_error(event)
