@@ -921,6 +921,17 @@ class TestTrouble:
                     VERBS[verb](store)
             assert 2 == store.seq("s")
 
+    def test_a_store_in_memory_has_no_file(self, tmp_path, monkeypatch):
+        """
+        A file that has its name by chance changes nothing.
+        """
+        monkeypatch.chdir(tmp_path)
+        with SqliteStore(":memory:") as store:
+            store.append("s", texts(1))
+            Path(":memory:").touch()
+
+            assert 2 == store.append("s", texts(1))[0].seq
+
     @pytest.mark.parametrize("timeout_s", [2_147_483, 2_147_484, 2**64, float("inf")])
     def test_a_writer_may_wait_for_any_time(self, tmp_path, timeout_s):
         """
