@@ -35,11 +35,6 @@ class RequestFailedError(Exception):
         self.should_retry = should_retry  # what the provider advises; `None` without its header
 
     @property
-    def refused(self) -> bool:
-        """Whether the provider understood the request, and will answer it in the same way the next time."""
-        return not self.transient
-
-    @property
     def transient(self) -> bool:
         """Whether the same request may succeed a little later."""
         return self.status is None or is_retryable_status(self.status)

@@ -299,7 +299,7 @@ class RunDriver:
         if failure.status in (401, 403):
             self.state = attrs.evolve(self.state, error=failure.error)
             return None
-        if failure.refused:
+        if not failure.transient:
             # The cursor is not known any more, or the run has no stream.
             return RequestKind.FETCH if cursor is None else RequestKind.REPLAY
         self.state = self.state.not_followed(failure.error)
@@ -494,7 +494,7 @@ class RunDriver:
                 break
             except RequestFailedError as failure:
                 self.state = self.state.attempted(RequestKind.FETCH, failure.error)
-                if failure.refused:
+                if not failure.transient:
                     break
                 continue
             self._learn(fetched, RequestKind.FETCH)
