@@ -58,6 +58,7 @@ def _gone(run: RemoteRun | None) -> RemoteRun | None:
 
 def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:
     """Return the durable events of a part; one that streams is cut."""
+    complete = msg.content_status(part) is msg.PartStatus.COMPLETED
     match part:
         case msg.TextPart():
             return [
@@ -65,7 +66,7 @@ def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:
                 ev.TextEnded(
                     message_id=message_id,
                     text=part.text,
-                    complete=part.status is msg.PartStatus.COMPLETED,
+                    complete=complete,
                     citations=part.citations,
                     details=part.details,
                     state=part.state,
@@ -74,12 +75,7 @@ def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:
         case msg.ReasoningPart():
             return [
                 ev.ReasoningStarted(message_id=message_id),
-                ev.ReasoningEnded(
-                    message_id=message_id,
-                    text=part.text,
-                    complete=part.status is msg.PartStatus.COMPLETED,
-                    state=part.state,
-                ),
+                ev.ReasoningEnded(message_id=message_id, text=part.text, complete=complete, state=part.state),
             ]
         case msg.MediaPart():
             return [
@@ -89,25 +85,24 @@ def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:
                     media_type=part.media_type,
                     data=part.data,
                     uri=part.uri,
-                    complete=part.status is msg.PartStatus.COMPLETED,
+                    complete=complete,
                     state=part.state,
                 ),
             ]
         case msg.OpaquePart():
             return [ev.OpaqueReceived(message_id=message_id, state=part.state)]
         case msg.ToolPart():
-            return _events_of_call(part)
+            return _events_of_call(part, complete=complete)
         case _ as never:
             assert_never(never)
 
 
-def _events_of_call(call: msg.ToolPart) -> list[ev.DurableEvent]:
+def _events_of_call(call: msg.ToolPart, *, complete: bool) -> list[ev.DurableEvent]:
     message_id, call_id = call.message_id, call.call_id
     # The app asks about its own calls alone: such a call became the provider's by its result.
     hosted = call.provider_executed and call.approval is None
     again: list[ev.DurableEvent] = []
     if call.input_status is not None:
-        complete = call.input_status is msg.PartStatus.COMPLETED
         again += [
             ev.ToolInputStarted(message_id=message_id, call_id=call_id, name=call.name, provider_executed=hosted),
             ev.ToolInputEnded(
