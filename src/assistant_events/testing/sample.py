@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import pairwise
@@ -288,6 +288,15 @@ def replaced(value: Any, given: object, other: object) -> Any:
     if isinstance(value, list):
         return [replaced(item, given, other) for item in cast("list[object]", value)]
     return value
+
+
+def mapped(value: Any, change: Callable[[Path, object], object], path: Path = ()) -> Any:
+    """Return JSON with what *change* returns for each value that holds no others, and the fields that it is in."""
+    if isinstance(value, dict):
+        return {key: mapped(item, change, (*path, key)) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [mapped(item, change, path) for item in cast("list[object]", value)]
+    return change(path, value)
 
 
 def opaque_strings(part: Any, shortest: int) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final, TypeAlias, cast
 
@@ -28,6 +30,7 @@ from assistant_events.testing.sample import (
     Place,
     Sample,
     leaves,
+    mapped,
     named,
     objects,
     opaque_strings,
@@ -240,7 +243,8 @@ def check_counts(sample: Sample) -> None:
         keys = {path[-1] for path, leaf in details if leaf == given}
         owners = [name for name in COUNTS if getattr(message.usage, name) == given]
         for value in _COUNTS if given and owners else ():
-            frames = [(name, _with_count(payload, keys, given, value)) for name, payload in sample.payloads]
+            change = partial(_with_count, keys, given, value)
+            frames = [(name, mapped(payload, change)) for name, payload in sample.payloads]
             for each in sample.rewritten(frames).answers:
                 found = {name: getattr(each.usage, name, 0) for name in owners}
                 # One of zero may be derived from others, and unknown where the wire leaves out zeros.
@@ -387,7 +391,7 @@ def check_bare_state(sample: Sample) -> None:
         states += [(place, _longer(text)) for text in own]
         if own and isinstance(part, msg.TextPart | msg.ReasoningPart):
             places = _places_of(part.text, frames)
-            frames = [(name, _without_text(payload, part.text, places)) for name, payload in frames]
+            frames = [(name, mapped(payload, partial(_without_text, part.text, places))) for name, payload in frames]
     if frames == sample.payloads or not sample.can_be_rewritten:
         return
     changed = sample.rewritten(frames, f"{sample.name}, without texts beside state")
@@ -415,14 +419,9 @@ def _places_of(text: str, frames: Iterable[tuple[str | None, Any]]) -> set[Path]
     return {path for path, found in pieces.items() if text in "".join(found)} or {*pieces}
 
 
-def _without_text(value: Any, text: str, places: Collection[Path], path: Path = ()) -> Any:
-    """Return JSON with nothing in place of each piece of a text."""
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return {key: _without_text(item, text, places, (*path, key)) for key, item in fields.items()}
-    if isinstance(value, list):
-        return [_without_text(item, text, places, path) for item in cast("list[object]", value)]
-    return "" if path[-2:] in places and isinstance(value, str) and value in text else value
+def _without_text(text: str, places: Collection[Path], path: Path, leaf: object) -> object:
+    """Return nothing in place of a piece of a text."""
+    return "" if path[-2:] in places and isinstance(leaf, str) and leaf in text else leaf
 
 
 def with_long_state(sample: Sample) -> Sample:
@@ -495,17 +494,9 @@ def _with(document: Any, seen: _Seen, value: object, path: Path = ()) -> Any:
     return document
 
 
-def _with_count(value: Any, keys: Collection[str], given: float, other: int) -> Any:
-    """Return JSON with *other* in place of a count under one of its names."""
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return {
-            key: other if key in keys and type(item) is int and item == given else _with_count(item, keys, given, other)
-            for key, item in fields.items()
-        }
-    if isinstance(value, list):
-        return [_with_count(item, keys, given, other) for item in cast("list[object]", value)]
-    return value
+def _with_count(keys: AbstractSet[str], given: float, other: int, path: Path, leaf: object) -> object:
+    """Return *other* in place of a count under one of its names."""
+    return other if type(leaf) is int and leaf == given and not keys.isdisjoint(path[-1:]) else leaf
 
 
 def _has_code(sample: Sample, error: ErrorInfo) -> bool:
