@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeAlias, assert_never
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.gemini_interactions import vocabulary
-from assistant_events.adapters.items import ItemParts, items_of
+from assistant_events.adapters.items import ItemParts, items_of, text_block
 from assistant_events.adapters.json_fields import Fields, mapping, mappings
 from assistant_events.history import has_result
-from assistant_events.values import Content, JsonContent, MediaContent, State, TextContent, thaw, write_json
+from assistant_events.values import Content, JsonContent, MediaContent, State, TextContent, thaw
 
 StepKind: TypeAlias = Literal["model_output", "thought", "call", "result", "opaque"]
 """Kinds of steps that are written alike."""
@@ -99,16 +99,10 @@ def call_type(part: msg.ToolPart) -> str:
 
 def content_block(item: Content) -> dict[str, Any]:
     """Return content as a block of the wire; JSON is sent as JSON text."""
-    match item:
-        case TextContent():
-            return {"type": "text", "text": item.text}
-        case JsonContent():
-            return {"type": "text", "text": write_json(item.value).decode()}
-        case MediaContent():
-            place = {"uri": item.uri} if item.data is None else {"data": b64encode(item.data).decode()}
-            return {"type": media_kind(item.media_type), **place, "mime_type": item.media_type}
-        case _ as never:
-            assert_never(never)
+    if not isinstance(item, MediaContent):
+        return text_block(msg.plain_text((item,)))
+    place = {"uri": item.uri} if item.data is None else {"data": b64encode(item.data).decode()}
+    return {"type": media_kind(item.media_type), **place, "mime_type": item.media_type}
 
 
 def media_kind(media_type: str) -> str:
