@@ -198,9 +198,7 @@ class Calls:
         """Return a new call whose input is open, or which waits for its name where *name* is empty."""
         known = as_state(state)
         address = provider_id if key is None else key
-        call = self.waiting.get(address)
-        if call is None:
-            call = OpenCall(provider_id, name, key, provider_executed=provider_executed)
+        call = self.waiting.get(address) or OpenCall(provider_id, name, key, provider_executed=provider_executed)
         if provider_id:
             call.provider_id = provider_id
         call.name = name
