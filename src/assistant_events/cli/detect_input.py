@@ -149,8 +149,7 @@ def recognise(source: Input, dialect_name: str | None = None, provider: str | No
     dialect = None if dialect_name is None else load_dialect(dialect_name)
     form = _form_of(source)
     if form not in _DOCUMENTS:
-        framing = AwsEventStream() if form is _Form.BINARY else Sse()
-        found = dialect or _detected(source, _frames(source, framing))
+        found = dialect or _detected(source, _objects(source, form))
         return ProviderStream(source, form, _of_provider(found, provider))
     first, *more = [_parsed(source, *found) for found in islice(_DOCUMENTS[form](source.chunks()), 2)] or [None]
     if first is None:
@@ -174,12 +173,8 @@ def _is_in_a_stream(dialect: Dialect, first: Mapping[str, Any]) -> bool:
 def not_an_answer(content: ProviderStream | ProviderAnswer) -> CommandError:
     """Return the error of an input in which its dialect recognises nothing: its beginning, and what was expected."""
     source = content.input
-    if isinstance(content, ProviderAnswer):
-        first: Mapping[str, Any] | None = content.document
-    elif content.form in _DOCUMENTS:
-        first = next(_objects(source, content.form), None)
-    else:
-        first = next(_frames(source, AwsEventStream() if content.form is _Form.BINARY else Sse()), None)
+    objects = iter([content.document]) if isinstance(content, ProviderAnswer) else _objects(source, content.form)
+    first = next(objects, None)
     begins = "none of it is a JSON object" if first is None else f"the first object has {_fields(first)}"
     return CommandError(
         f"{source.name}: nothing in it is an answer of {content.dialect.name}",
@@ -239,11 +234,15 @@ def _form_of(source: Input) -> _Form:
 
 
 def _objects(source: Input, form: _Form) -> Iterator[Mapping[str, Any]]:
-    """Return the JSON objects among the documents of an input."""
-    for _, payload in _DOCUMENTS[form](source.chunks()):
+    """Yield the JSON objects of an input; one of a frame has the name beside that as its type, where it has none."""
+    if form in _DOCUMENTS:
+        named: Iterator[tuple[bytes, str | None]] = ((each, None) for _, each in _DOCUMENTS[form](source.chunks()))
+    else:
+        named = _frames(source, AwsEventStream() if form is _Form.BINARY else Sse())
+    for payload, name in named:
         document = json_object(payload)
         if document is not None:
-            yield document
+            yield document if name is None else {"type": name, **document}
 
 
 def _parsed(source: Input, place: str, payload: bytes) -> Any:
@@ -253,15 +252,12 @@ def _parsed(source: Input, place: str, payload: bytes) -> Any:
         raise CommandError(f"{source.name}, {place}: {error}") from None
 
 
-def _frames(source: Input, framing: Framing) -> Iterator[Mapping[str, Any]]:
-    """Return the documents in the frames of a stream, with the name beside a frame as its type where it has none."""
+def _frames(source: Input, framing: Framing) -> Iterator[tuple[bytes, str | None]]:
+    """Yield the payloads of the frames of a stream, with the name beside each."""
     # An empty chunk is the end.
     for chunk in chain(source.chunks(), [b""]):
         for payload in framing.feed(chunk) if chunk else framing.close():
-            document = json_object(payload)
-            if document is not None:
-                name = framing.name(payload)
-                yield document if name is None else {"type": name, **document}
+            yield payload, framing.name(payload)
 
 
 def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:
