@@ -15,11 +15,13 @@ def read_request(body: Mapping[str, Any]) -> RequestFacts:
 
     In a message of the user the text precedes the results, as aimock reads it: so the last item is a result.
     """
+    # Tools of the provider have a type of their own.
+    tools = [tool for tool in mappings(body, "tools") if tool.get("type") in (None, "custom")]
     return RequestFacts(
         items=tuple(_items(body)),
         model=string(body, "model"),
         system=text_of(body.get("system")) or "",
-        tools=frozenset([name for tool in mappings(body, "tools") if (name := _function_name(tool)) is not None]),
+        tools=frozenset([name for tool in tools if (name := string(tool, "name")) is not None]),
     )
 
 
@@ -34,8 +36,3 @@ def _items(body: Mapping[str, Any]) -> Iterator[Item]:
                 yield prompt
             for block in results:
                 yield Item("result", text_of(block.get("content")), (string(block, "tool_use_id") or "",))
-
-
-def _function_name(tool: Mapping[str, Any]) -> str | None:
-    """Return the name of a function of the client; tools of the provider have a type of their own."""
-    return string(tool, "name") if tool.get("type") in (None, "custom") else None

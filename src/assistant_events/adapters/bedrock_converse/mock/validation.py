@@ -109,12 +109,13 @@ def check_create(body: Body, ledger: SignatureLedger | None) -> None:
     _check_documents(contents)
     if "toolConfig" in body and body.get("stream") is True and _STREAMS_NO_CALLS.search(name):
         raise rejected(_NO_STREAM)
-    if _HOLDS_NO_IMAGES.search(name):
-        _check_images(blocks)
+    results = [mapping(block, "toolResult") for block in blocks]
+    if _HOLDS_NO_IMAGES.search(name) and any("image" in each for one in results for each in mappings(one, "content")):
+        raise rejected(_NO_IMAGE)
     if TURNS_OF_ONE_KIND.search(name):
         _check_kinds(contents)
-    if TAKES_NO_STATUS.search(name):
-        _check_no_status(blocks)
+    if TAKES_NO_STATUS.search(name) and any(one.get("status") is not None for one in results):
+        raise rejected(_NO_STATUS)
     if not READS_S3.search(name):
         _check_sources(contents)
     _check_calls(messages)
@@ -217,16 +218,6 @@ def _check_documents(messages: list[_Blocks]) -> None:
     names = [mapping(content, "document").get("name") for content in contents if "document" in content]
     if any(name in names[:place] for place, name in enumerate(names)):
         raise rejected(_ONE_NAME)
-
-
-def _check_images(blocks: _Blocks) -> None:
-    if any("image" in each for block in blocks for each in mappings(mapping(block, "toolResult"), "content")):
-        raise rejected(_NO_IMAGE)
-
-
-def _check_no_status(blocks: _Blocks) -> None:
-    if any(mapping(block, "toolResult").get("status") is not None for block in blocks):
-        raise rejected(_NO_STATUS)
 
 
 def _check_sources(messages: list[_Blocks]) -> None:

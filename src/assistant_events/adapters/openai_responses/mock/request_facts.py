@@ -39,11 +39,12 @@ def read_request(
     items = input_items(body)
     system = [string(body, "instructions") or ""]
     system += [text_of(item.get("content")) or "" for item in items if item.get("role") in ("system", "developer")]
+    tools = [tool for tool in mappings(body, "tools") if tool.get("type") in ("function", "custom")]
     facts = RequestFacts(
         items=tuple(_items(items, call_id_of)),
         model=string(body, "model"),
         system="\n".join([text for text in system if text]),
-        tools=frozenset([name for tool in mappings(body, "tools") if (name := _function_name(tool)) is not None]),
+        tools=frozenset([name for tool in tools if (name := string(tool, "name")) is not None]),
         fields={"previous_response_id": string(body, "previous_response_id") or ""},
     )
     if earlier is None:
@@ -71,7 +72,3 @@ def _items(items: list[Fields], call_id_of: Callable[[str], str | None]) -> Iter
             yield Item("result", written, (given,) if known is None else (given, known))
         elif role not in ("system", "developer"):
             yield _ANSWER
-
-
-def _function_name(tool: Fields) -> str | None:
-    return string(tool, "name") if tool.get("type") in ("function", "custom") else None

@@ -135,7 +135,8 @@ class Prepared(PreparedAnswer):
         item = {**item, "id": ident}
         match item.get("type"):
             case "message":
-                content = [_text(part) if part.get("type") == "output_text" else part for part in item["content"]]
+                texts: Fields = {"output_text": {"annotations": []}}
+                content = [{**texts.get(part.get("type"), {}), **part} for part in item["content"]]
                 return {"status": "completed", "role": "assistant", **item, "content": content}
             case "reasoning" if self.signs and "encrypted_content" not in item:
                 return {"summary": [], **item, "encrypted_content": self.signature_mark(place, SEALED)}
@@ -145,10 +146,6 @@ class Prepared(PreparedAnswer):
                 return {**made, **given, **item}
             case _:
                 return item
-
-
-def _text(part: dict[str, Any]) -> dict[str, Any]:
-    return {"annotations": [], **part}
 
 
 @final
