@@ -246,7 +246,7 @@ def plain_copy(value: object) -> Any:
         raise fault.as_structure_error() from None
 
 
-def own(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEPTH) -> Any:
+def own(value: Any, cls: type[JsonObject] = JsonObject) -> Any:
     """
     Return plain JSON that `read_json` has just made as immutable JSON, without a copy.
 
@@ -258,15 +258,13 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEP
 
         cls: The class of its objects.
 
-        max_depth: How deep it may nest.
-
     Raises:
-        JsonError: *value* nests deeper, for example because it is a document of that depth with a level around it. It
-            must not be used afterwards: parts of it are frozen.
+        JsonError: *value* nests deeper than `MAX_DEPTH`, for example because it is a document of that depth with a
+            level around it. It must not be used afterwards: parts of it are frozen.
     """
     if type(value) is dict:
-        return own_object(value, cls, max_depth)
-    return _own_array(value, cls, max_depth) if type(value) is list else value
+        return own_object(value, cls)
+    return _own_array(value, cls, MAX_DEPTH) if type(value) is list else value
 
 
 def own_object(value: dict[str, Any], cls: type[JsonObject], max_depth: int = MAX_DEPTH) -> Any:
