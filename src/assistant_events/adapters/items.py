@@ -8,7 +8,7 @@ without a number are items by themselves and follow the part before them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_results import NO_OUTPUT
@@ -91,19 +91,7 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "call", "result", "media", "
 
 def block_kind(part: msg.Part) -> BlockKind:
     """Return the kind of the block of a part. The result of a call is a block of its own."""
-    match part:
-        case msg.TextPart():
-            return "text"
-        case msg.ReasoningPart():
-            return "reasoning"
-        case msg.ToolPart():
-            return "call"
-        case msg.MediaPart():
-            return "media"
-        case msg.OpaquePart():
-            return "opaque"
-        case _ as never:
-            assert_never(never)
+    return "call" if isinstance(part, msg.ToolPart) else part.type
 
 
 def is_blank(part: msg.Part) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
@@ -242,7 +241,8 @@ class Trial(Sample):
             yield from range(length + 1)
             return
         ends = [frame.end for frame in self.frames]
-        yield from sorted({0, length, *self._some(ends, 60), *[self._random.randrange(length) for _ in range(20)]})
+        ends = ends if len(ends) <= 60 else self._random.sample(ends, 60)
+        yield from sorted({0, length, *ends, *[self._random.randrange(length) for _ in range(20)]})
 
     # -- what is tried
 
@@ -281,7 +281,7 @@ class Trial(Sample):
             except Exception as error:
                 raise AssertionError(f"{self.dialect.name}: detect raised {error!r} for {document!r}") from error
             require(not is_known, f"{self.dialect.name}: detect knows {document!r}, which is of no dialect")
-        first = list(islice(self._documents(), 3))
+        first = [found for frame in self.frames if (found := frame.document) is not None][:3]
         require(
             not first or any(detect(document) for document in first),
             f"{self.name}: detect knows none of the first {len(first)} frames",
@@ -494,14 +494,11 @@ class Trial(Sample):
     def _check_kept(self, before: msg.Transcript, after: msg.Transcript, where: str) -> None:
         for message in before.messages:
             assert isinstance(message, msg.AssistantMessage)
-            parts = [part for kept in _same(after, message.id) for part in kept.parts]
+            parts: tuple[msg.Part, ...] = getattr(after.get(message.id), "parts", ())
             require(
                 len(parts) >= len(message.parts) and all(map(has_as_much, message.parts, parts)),
                 f"{self.name}{where}: what came before the cut is not kept",
             )
-
-    def _documents(self) -> Iterator[Fields]:
-        return (document for frame in self.frames if (document := frame.document) is not None)
 
     def _frames(self) -> list[tuple[int, int]]:
         """Return where some frames begin and end: of adjacent frames with the same keys only the first and the last."""
@@ -513,9 +510,6 @@ class Trial(Sample):
     def _cut_at_random(self) -> list[bytes]:
         places = sorted(self._random.randrange(len(self.body) + 1) for _ in range(self._random.randint(1, 12)))
         return [self.body[start:end] for start, end in zip([0, *places], [*places, len(self.body)], strict=True)]
-
-    def _some(self, items: list[int], count: int) -> list[int]:
-        return items if len(items) <= count else self._random.sample(items, count)
 
 
 _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
@@ -580,10 +574,6 @@ _COSTLY_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
 
 def _end_and_parts(message: msg.AssistantMessage) -> object:
     return message.status, message.finish_reason, message.parts
-
-
-def _same(transcript: msg.Transcript, message_id: str) -> list[msg.AssistantMessage]:
-    return [each for each in transcript.messages if isinstance(each, msg.AssistantMessage) and each.id == message_id]
 
 
 def _is_ours(message_id: str) -> bool:

@@ -97,6 +97,6 @@ def _write_call(call: msg.ToolPart, state: dict[str, Any]) -> Item:
     kind, more = state.pop("type", "function"), state.pop("function", {})
     head = {**({} if ident is None else {"id": ident}), "type": kind, **without(state, ("id", "orphan"))}
     if kind == "custom":
-        return {**head, "custom": {"name": call.name, "input": given.get("input", call.raw_input or ""), **more}}
+        return {**head, "custom": {"name": call.name, "input": given.get("input", call.raw_input), **more}}
     function = {"name": call.name, "arguments": input_text(call), **more}
     return {"function": function} if kind == "function_call" else {**head, "function": function}
