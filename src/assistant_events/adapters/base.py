@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypedDict, Unpack, final
 
 import attrs
 
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import wire_or_own_id
 from assistant_events.adapters.errors import ErrorTable, error_of_body, error_of_document, is_cut
 from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
@@ -579,7 +579,7 @@ class DecoderBase(FrameReader):
 def _calls_by_id(paused: AssistantMessage | None) -> dict[str, ToolPart]:
     """Return the calls of the provider by the ids that it gave them."""
     calls = () if paused is None else paused.tool_calls
-    return {wire_id(call) or call.call_id: call for call in calls if call.provider_executed}
+    return {wire_or_own_id(call): call for call in calls if call.provider_executed}
 
 
 def _fields_of(event: object, **options: bool) -> Fields:

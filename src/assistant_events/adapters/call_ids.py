@@ -19,6 +19,11 @@ def wire_id(call: msg.ToolPart) -> str | None:
     return given if isinstance(given, str) else None
 
 
+def wire_or_own_id(call: msg.ToolPart) -> str:
+    """Return the id that the provider gave a call; ours when it gave none."""
+    return wire_id(call) or call.call_id
+
+
 def ids_of(messages: Iterable[msg.Message], origin: Origin) -> set[str | None]:
     """Return the ids that *origin* has given to calls."""
     answers = [each for each in messages if isinstance(each, msg.AssistantMessage)]
@@ -48,7 +53,7 @@ def assign_call_ids(messages: Iterable[msg.Message], fit: Callable[[str], str]) 
     numbers: dict[str, int] = {}
     for message in messages:
         for call in getattr(message, "tool_calls", ()):
-            given = wire_id(call) or call.call_id
+            given = wire_or_own_id(call)
             if call.state.get("orphan") is not True:
                 stem = made = fit(given)
                 while made in taken:

@@ -118,11 +118,12 @@ def content_blocks(
     return [block for item in items if (block := write_block(item.kind, item.parts)) is not None]
 
 
-def joined_state(states: Iterable[State]) -> dict[str, Any]:
-    """Return the state of an item of several parts as plain JSON: arrays are joined, else the last counts."""
+def joined_state(kind: BlockKind, parts: Iterable[Any]) -> dict[str, Any]:
+    """Return the state of an item of *parts* of one kind as plain JSON: arrays are joined, else the last counts."""
+    # Any: the kind determines the class of the parts.
     joined: dict[str, Any] = {}
-    for state in states:
-        for key, value in thaw(state).items():
+    for part in parts:
+        for key, value in thaw(part.result_state if kind == "result" else part.state).items():
             before = joined.get(key)
             joined[key] = before + value if isinstance(before, list) and isinstance(value, list) else value
     return joined

@@ -100,11 +100,16 @@ def image_type(form: str | None) -> str:
     return "image/svg+xml" if form == "svg" else f"image/{form or 'png'}"
 
 
+def bare_type(media_type: str) -> str:
+    """Return a media type in lower case, without parameters."""
+    return media_type.partition(";")[0].strip().lower()
+
+
 def file_name(media_type: str) -> str:
     """Return a name for a file, for services that know its type from the extension alone."""
     from mimetypes import guess_extension  # few need it, and all import this module
 
-    kind = media_type.partition(";")[0].strip().lower()
+    kind = bare_type(media_type)
     extension = _EXTENSIONS.get(kind) or guess_extension(kind) or kind.rpartition("/")[2]
     return f"file.{extension.removeprefix('.')}"
 
@@ -124,7 +129,7 @@ def file_fields(
 def usual_media(media: MediaContent) -> MediaContent:
     """Return media with their bytes, if the address holds them, and with the usual name of their type."""
     media_type, data = read_data_url(media.uri or "") or (media.media_type, media.data)
-    if (plain := media_type.partition(";")[0].strip().lower())[:6] == "image/":
+    if (plain := bare_type(media_type))[:6] == "image/":
         media_type = "image/jpeg" if plain == "image/jpg" else plain
     if (media_type, data) == (media.media_type, media.data):
         return media

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from assistant_events import messages as msg
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import wire_or_own_id
 from assistant_events.history import Selection, has_result
 from assistant_events.values import FinishReason
 
@@ -40,7 +40,7 @@ def unanswered_calls(
     """
     continued = _CONTINUED - ({FinishReason.TOOL_CALLS} if provider in _ANSWERS_AT_ONCE else set())
     pending = {
-        (message.id, call.call_id): (at, wire_id(call) or call.call_id)
+        (message.id, call.call_id): (at, wire_or_own_id(call))
         for at, message in enumerate(messages)
         if isinstance(message, msg.AssistantMessage)
         for call in message.tool_calls
@@ -88,7 +88,7 @@ def named_calls(
         for place, part in enumerate(getattr(answer, "parts", ())):
             found |= {(answer.id, given): latest[given] for given in named_ids(part) if given in latest}
             if isinstance(part, msg.ToolPart) and part.provider_executed and place not in left:
-                latest[wire_id(part) or part.call_id] = part.message_id, part.call_id
+                latest[wire_or_own_id(part)] = part.message_id, part.call_id
     return found
 
 

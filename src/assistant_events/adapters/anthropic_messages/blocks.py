@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import wire_or_own_id
 from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.claude import in_messages
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping, without
-from assistant_events.adapters.media_urls import IMAGES
+from assistant_events.adapters.media_urls import IMAGES, bare_type
 from assistant_events.adapters.sealing import join_sealed
 from assistant_events.values import MediaContent, thaw
 from assistant_events.values.validators import NO_FIELDS
@@ -27,7 +27,7 @@ from assistant_events.values.validators import NO_FIELDS
 def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     """Return the block of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
-    state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
+    state = joined_state(kind, parts)
     more = without(in_messages(state), words.RESERVED)
     first = parts[0]
     match kind:
@@ -39,7 +39,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
         case "call":  # an own one of the provider has its type
             type_ = state.get("type", "tool_use" if "i" in state or not first.provider_executed else "server_tool_use")
-            call_id, arguments = wire_id(first) or first.call_id, thaw(first.input or NO_FIELDS)
+            call_id, arguments = wire_or_own_id(first), thaw(first.input or NO_FIELDS)
             return {"type": type_, "name": first.name, "input": arguments, **more, "id": call_id}
         case "result":
             output = join_sealed(output_value(first), mapping(state, "sealed"))
@@ -48,7 +48,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
                 output = output or {"type": f"{kind_of}_error", "error_code": first.error.message}
                 more = {**more, "is_error": True}
             content = {} if output is None else {"content": output}
-            return {"type": kind_of, "tool_use_id": wire_id(first) or first.call_id, **content, **more}
+            return {"type": kind_of, "tool_use_id": wire_or_own_id(first), **content, **more}
         case "media" | "opaque":  # no model answers with media; these nulls are refused (anthropic-sdk-python#1828)
             block, optional = mapping(state, "block"), ("encrypted_content", "signature", "tool_changes")
             return {key: block[key] for key in block if block[key] is not None or key not in optional} or None
@@ -58,7 +58,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
 
 def media_block(item: MediaContent) -> Item | None:
     """Return media as a block of a request; `None` when a request cannot have it."""
-    kind = item.media_type.partition(";")[0].strip().lower()
+    kind = bare_type(item.media_type)
     source = _source(kind, item.data, item.uri or "")
     if source is None or kind not in IMAGES | {"application/pdf", "text/plain"}:
         return None

@@ -17,12 +17,12 @@ from typing import Any, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.bedrock_converse import vocabulary as words
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import wire_or_own_id
 from assistant_events.adapters.claude import in_converse
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, others, pruned, string, without
-from assistant_events.adapters.media_urls import read_data_url
+from assistant_events.adapters.media_urls import bare_type, read_data_url
 from assistant_events.values import Content, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
@@ -30,7 +30,7 @@ from assistant_events.values.validators import NO_FIELDS
 def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     """Return the block of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
-    state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
+    state = joined_state(kind, parts)
     state = in_converse(state) if kind == "reasoning" else state
     more: Item = pruned(without(state, words.RESERVED), words.UNKNOWN_MEMBER)
     first = parts[0]
@@ -45,10 +45,10 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
         case "call":
             kind_of = {"type": "server_tool_use"} if first.provider_executed else {}
             arguments = thaw(first.input or NO_FIELDS)
-            ident = wire_id(first) or first.call_id
+            ident = wire_or_own_id(first)
             return {"toolUse": {"toolUseId": ident, "name": first.name, "input": arguments, **kind_of, **more}}
         case "result":
-            ident, content = wire_id(first) or first.call_id, list(map(_result_block, first.output))
+            ident, content = wire_or_own_id(first), list(map(_result_block, first.output))
             if first.error is not None and "status" not in more:  # of another wire
                 content, more = content or [{"text": first.error.message}], {**more, "status": "error"}
             return {"toolResult": {"toolUseId": ident, "content": content, **more}}
@@ -104,7 +104,7 @@ def media_block(item: MediaContent | msg.MediaPart) -> Item | None:
     """Return the block of media: of bytes, or of an object of S3; `None` for other addresses and types."""
     uri = item.uri or ""
     media_type, data = read_data_url(uri) or (item.media_type, item.data)
-    kind, form = words.MEDIA.get(media_type.partition(";")[0].strip().lower(), ("", ""))
+    kind, form = words.MEDIA.get(bare_type(media_type), ("", ""))
     if not kind or (data is None and not uri.startswith("s3://")):
         return None
     source: Item = {"s3Location": {"uri": uri}} if data is None else {"bytes": b64encode(data).decode()}

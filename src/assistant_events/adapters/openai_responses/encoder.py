@@ -9,7 +9,7 @@ from typing import ClassVar
 from assistant_events import messages as msg
 from assistant_events.adapters import linked_items as linked
 from assistant_events.adapters.asked_again import AskAgainEncoder
-from assistant_events.adapters.call_ids import ids_of, wire_id
+from assistant_events.adapters.call_ids import ids_of, wire_or_own_id
 from assistant_events.adapters.call_results import fields_in, shell_output, text_of
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.json_fields import json_array, mapping, mappings, others, string, without
@@ -83,7 +83,7 @@ class OpenAIResponsesEncoder(AskAgainEncoder):
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the item of a result, whose type is that of the call."""
         kind = words.TOOLS[words.TOOLS.kind_of(call)].answer
-        call_id, text = wire_id(call) or call.call_id, text_of(content)
+        call_id, text = wire_or_own_id(call), text_of(content)
         item: Item = {"type": kind, "call_id": call_id, **others({"caller": thaw(call.state.get("caller"))})}
         match kind:
             case "mcp_approval_response":

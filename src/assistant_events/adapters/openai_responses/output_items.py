@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import wire_or_own_id
 from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, content_blocks, joined_state
@@ -34,7 +34,7 @@ def output_items(message: msg.AssistantMessage) -> list[Item]:
 def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
     """Return the item of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
-    state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
+    state = joined_state(kind, parts)
     fields = {**({"id": state["item_id"]} if state.get("item_id") else {}), **others(state, _OF_PARTS)}
     match kind:
         case "text" | "reasoning":
@@ -81,7 +81,7 @@ def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
 
 def _call_id(call: msg.ToolPart) -> dict[str, str]:
     """Return the id of a call: that of its item where it has no other, but functions are refused without their own."""
-    call_id = wire_id(call) or call.call_id
+    call_id = wire_or_own_id(call)
     own = string(call.state, "item_id")
     kind = words.TOOLS.kind_of(call)
     if kind == "mcp_approval_request" or (call.provider_executed and not words.TOOLS[kind].answer):
