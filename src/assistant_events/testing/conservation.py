@@ -152,7 +152,7 @@ def check_citations(sample: Sample) -> None:
 
 def _check_made_up(sample: Sample) -> None:
     """Check that frames have the address and the title of each citation."""
-    came = "\x00".join([text for frame in sample.frames for text in strings(frame.document)])
+    came = "\x00".join(sample.strings)
     for place, part in parts_of(sample.transcript).items():
         for each in getattr(part, "citations", ()):
             for name, text in (("url", each.url), ("title", each.title)):

@@ -258,7 +258,7 @@ def check_objects(sample: Sample) -> None:
 
 def _check_given(sample: Sample, message: msg.AssistantMessage, call: msg.ToolPart, given: object) -> None:
     """Check that the frames have each string of an input that came whole, and that one without any is an input."""
-    came = "\x00".join([text for frame in sample.frames for text in strings(frame.document)])
+    came = "\x00".join(sample.strings)
     lost = [text for text in strings(given) if text not in came and json.dumps(text)[1:-1] not in came]
     require(not lost, f"{sample.name}: call {call.call_id!r} has {lost[:1]} in its input, which no frame has")
     frames = sample.replacing(given, {})
@@ -306,7 +306,7 @@ def check_outputs(sample: Sample) -> None:
 
 def _check_written_results(sample: Sample, calls: Sequence[msg.ToolPart]) -> None:
     """Check that results are not texts of the JSON that frames have, and that an empty object is a result."""
-    came = [text for frame in sample.frames for text in strings(frame.document)]
+    came = sample.strings
     for call in calls:
         texts = [each.text for each in call.output if isinstance(each, TextContent)]
         again = [text for text in texts if text not in came and any(text == json.dumps(each) for each in came)]
@@ -475,7 +475,7 @@ def _streamed_texts(sample: Sample) -> Iterator[tuple[int, Path, str]]:
 
     The first one of each path in frames of one name.
     """
-    seen = Counter([text for frame in sample.frames for text in strings(frame.document)])
+    seen = Counter(sample.strings)
     texts = _texts(sample).values()
     found: set[tuple[str | None, Path]] = set()
     for at, frame in enumerate(sample.frames):

@@ -161,8 +161,7 @@ def _check_written(written: Sample, answers: Sequence[msg.AssistantMessage]) -> 
             f"{written.name}: its usage has {counts[1]} tokens, expected {counts[0]}",
         )
         broken = [[each.raw_input for each in one.tool_calls if each.input is None] for one in (given, found)]
-        came = [text for frame in written.frames for text in strings(frame.document)]
-        are_texts = any(each.raw_input in came for each in found.tool_calls if each.input and each.raw_input)
+        are_texts = any(each.raw_input in written.strings for each in found.tool_calls if each.input and each.raw_input)
         require(
             not are_texts or broken[0] == broken[1],
             f"{written.name}: inputs other than objects are {broken[1]}, expected {broken[0]}",

@@ -299,7 +299,7 @@ def has_form(media_type: str, forms: Collection[str]) -> bool:
 def check_media(sample: Sample) -> None:
     """Check that media have a type that frames name, where these name the types of all media."""
     found = [part for part in parts_of(sample.transcript).values() if isinstance(part, msg.MediaPart)]
-    forms = forms_in([text for frame in sample.frames for text in strings(frame.document)]) if found else []
+    forms = forms_in(sample.strings) if found else []
     for part in found if len(forms) >= len(found) else ():
         require(
             has_form(part.media_type, forms),

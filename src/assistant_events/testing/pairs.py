@@ -333,7 +333,7 @@ def _outputs(call: msg.ToolPart) -> list[str]:
 
 def check_equal_pieces(sample: Sample) -> None:
     """Put the same word into two pieces of a text that follow each other: both arrive."""
-    seen = Counter([text for frame in sample.frames for text in strings(frame.document)])
+    seen = Counter(sample.strings)
     tokens = {place: part.text for place, part in parts_of(sample.transcript).items() if isinstance(part, _TEXTS)}
     last: dict[object, tuple[int, str, Place]] = {}
     tried: set[object] = set()

@@ -134,6 +134,11 @@ class Sample:
         return found + [SampleFrame(start, size, framing.name(payload), payload) for payload in framing.close()]
 
     @cached_property
+    def strings(self) -> list[str]:
+        """The strings of its frames."""
+        return [text for frame in self.frames for text in strings(frame.document)]
+
+    @cached_property
     def usual_number(self) -> Path:
         """
         The field with the number of an item on most wires; none unless two pieces in a row have another than the first.
