@@ -259,7 +259,7 @@ class Transport:
             await _close(response, chunks)
             if not isinstance(error, Exception):
                 raise
-            raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
+            raise self._failure_within(error, timeout_s) from None
 
     async def _do(self, method: str, url: str) -> None:
         content = b"{}" if method == "POST" else None
@@ -290,7 +290,7 @@ class Transport:
             async with self.clock.timeout(timeout_s):
                 response = await http.send(request, stream=True, follow_redirects=False)
         except Exception as error:  # noqa: BLE001 - whatever breaks a request is an error of the message
-            raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
+            raise self._failure_within(error, timeout_s) from None
         if 200 <= response.status_code < 300:
             return response
         try:
@@ -309,10 +309,12 @@ class Transport:
         headers.update(self.headers)
         return headers
 
-    def _late(self, timeout_s: float) -> RequestFailedError:
-        return RequestFailedError(
-            ErrorInfo(kind=ErrorKind.TIMEOUT, message=f"no response within {timeout_s:g} s", retryable=True)
-        )
+    def _failure_within(self, error: Exception, timeout_s: float) -> RequestFailedError:
+        """Return the failure of a request with a limit of time that raised *error*."""
+        if type(error) is not TimeoutError:
+            return self.failure(error)
+        late = ErrorInfo(kind=ErrorKind.TIMEOUT, message=f"no response within {timeout_s:g} s", retryable=True)
+        return RequestFailedError(late)
 
     async def _refusal(self, response: httpx2.Response) -> RequestFailedError:
         status = response.status_code
@@ -350,7 +352,7 @@ class Transport:
         except RequestFailedError:
             raise
         except Exception as error:  # noqa: BLE001 - as in `_send`
-            raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
+            raise self._failure_within(error, timeout_s) from None
         finally:
             await _close(response, chunks)
         data = self.secrets.data(bytes(body.data))
