@@ -33,7 +33,7 @@ def write_messages(parts: Iterable[msg.Part], taken: Sequence[str] | None = None
     return [each for own, results in split_at_results(parts) for each in (_write_message(own, taken), *results)]
 
 
-def _write_message(parts: Iterable[msg.Part], taken: Sequence[str] | None = None) -> Item:
+def _write_message(parts: Iterable[msg.Part], taken: Sequence[str] | None) -> Item:
     """Return the message of parts, as `write_part`, with each field that one of them needs, and `content` always."""
     fields: dict[str, Any] = {"content": []}
     written = [write_part(part, taken) for part in parts]
