@@ -2,7 +2,6 @@
 
 import json
 
-from assistant_events.cli.rendering import first_of
 from assistant_events.cli.terminal_safe import one_line, shortened, size_of, visible, visible_json
 
 DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -41,4 +40,3 @@ def test_sizes_and_lengths():
         size_of(count) for count in (0, 999, 1000, 2_500_000, 3_000_000_000)
     ]
     assert ["abc", "ab… (2,000 more characters)"] == [shortened("abc", 3), shortened("ab" + "c" * 2000, 2)]
-    assert ["'a', 'b'", "'a' and 1 more"] == [first_of(["a", "b"]), first_of(["a", "b"], 1)]

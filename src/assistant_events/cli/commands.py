@@ -18,7 +18,7 @@ from assistant_events.adapters.dialect import load_dialect
 from assistant_events.cli import exit_codes, mock, rendering
 from assistant_events.cli.detect_input import InputContent, ProviderStream, recognise
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
-from assistant_events.cli.fold_input import events_of, fold_into
+from assistant_events.cli.fold_input import FIRST_ID, events_of, fold_into
 from assistant_events.cli.open_store import DATABASE, check_session, opened
 from assistant_events.cli.output import print_json, print_note, print_rows, print_table, print_text, transcript_document
 from assistant_events.cli.run import run_command
@@ -118,7 +118,7 @@ def fold_command(
     with reading(file) as source:
         content = recognise(source, dialect, provider)
         if db is None:
-            transcript = fold(events_of(content, message or "m1"))
+            transcript = fold(events_of(content, message or FIRST_ID))
         else:
             transcript = _store(content, db, "main" if session is None else session, message)
     _print_notes(content)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, assert_never, final
 
 import attrs
@@ -19,6 +19,9 @@ from assistant_events.cli.terminal_safe import shortened, size_of
 
 _LONGEST: Final = 600
 """Characters of an input or output of a tool that are shown; `--json` has all of them."""
+
+_LISTED: Final = 10
+"""Names that an error or a note lists."""
 
 COUNTS: Final = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens")
 
@@ -174,8 +177,7 @@ def _cut(is_cut: bool) -> str:
     return " (cut here)" if is_cut else ""
 
 
-def first_of(names: Iterable[str], limit: int = 10) -> str:
+def first_of(names: Sequence[str]) -> str:
     """Return the first names, quoted, and how many more there are."""
-    listed = list(names)
-    more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
-    return ", ".join([repr(name) for name in listed[:limit]]) + more
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join([repr(name) for name in names[:_LISTED]]) + more

@@ -152,8 +152,8 @@ class Conversation:
         """
         session = await Session.open(self._store, self._session_id)
         message = session.transcript.last_answer
-        is_over = message is None or message.status is MessageStatus.COMPLETED
-        if message is None or (is_over and isinstance(session.transcript.last, UserMessage)):
+        is_prompt = isinstance(session.transcript.last, UserMessage)
+        if message is None or (message.status is MessageStatus.COMPLETED and is_prompt):
             raise CommandError(f"the last prompt of session {self._session_id!r} has no answer, so it has no run")
         situation = situation_of(message)
         if action not in ACTIONS[situation]:
