@@ -29,6 +29,7 @@ from assistant_events.adapters.anthropic_messages.mock.validation import check_c
 from assistant_events.adapters.json_fields import array, base64_bytes, mapping, string
 from assistant_events.mock import app, bedrock_api, fixtures
 from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response, parse_object
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, MockService, Slot
@@ -90,7 +91,6 @@ class MessagesService(MockService[Run]):
     RUN = Run
     FORM = FORM
     error_response = staticmethod(error_response)
-    facts = staticmethod(read_request)
 
     def new_id(self) -> str:
         """Return a random id of an answer."""
@@ -134,6 +134,10 @@ class MessagesService(MockService[Run]):
             content, signature = sealed_content(block), block.get(signature_key(block))
             if content is not None and isinstance(signature, str):
                 yield signature, content
+
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+        return read_request(body)
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""

@@ -22,6 +22,7 @@ from assistant_events.adapters.bedrock_converse.mock.validation import check_cre
 from assistant_events.adapters.json_fields import mapping
 from assistant_events.mock import app, fixtures
 from assistant_events.mock.bedrock_api import error_response, status_of
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, parse_object
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, MockService
@@ -43,7 +44,6 @@ class ConverseService(MockService[Run]):
     RUN = Run
     FORM = FORM
     error_response = staticmethod(error_response)
-    facts = staticmethod(read_request)
 
     def new_id(self) -> str:
         """Return a random id of a request."""
@@ -77,6 +77,10 @@ class ConverseService(MockService[Run]):
             content, signature = sealed_content(block), signature_of(block)
             if content is not None and signature:
                 yield signature, content
+
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+        return read_request(body)
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""

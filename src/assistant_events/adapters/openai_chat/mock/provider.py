@@ -11,6 +11,7 @@ from assistant_events.adapters.openai_chat.mock.request_facts import read_reques
 from assistant_events.adapters.openai_chat.mock.runs import FAULT_FRAMES, Prepared, Run
 from assistant_events.adapters.openai_chat.mock.validation import check_create
 from assistant_events.mock import app
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_api import MODEL_PATHS, PREFIXES, STATUSES, error_response, request_id
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, MockService
@@ -27,7 +28,6 @@ class ChatService(MockService[Run]):
     RUN = Run
     FORM = FORM
     error_response = staticmethod(error_response)
-    facts = staticmethod(read_request)
 
     def new_id(self) -> str:
         """Return a random id of an answer."""
@@ -38,6 +38,10 @@ class ChatService(MockService[Run]):
         body = super().body(call)
         deployment: str | None = call.request.path_params.get("deployment")
         return body if deployment is None or body.get("model") else {**body, "model": deployment}
+
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+        return read_request(body)
 
     def check(self, call: Call, body: Body) -> None:
         """Check a request as the service does. Raises `ApiError`."""
