@@ -657,7 +657,8 @@ def test_without_signatures():
 
 def test_facts_of_a_request():
     """
-    The text of a message precedes its results, system texts are joined, and tools of the provider are not functions.
+    The results of a message precede its text, system texts are joined, and tools of the provider are not functions.
+    Fixtures of aimock find the text first.
     """
     facts = read_request(
         body(
@@ -670,7 +671,8 @@ def test_facts_of_a_request():
     )
 
     assert (MODEL, "Be brief.", {"rain"}) == (facts.model, facts.system, facts.tools)
-    assert ("And?", ("toolu_1",), "sunny", 2) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
+    assert ("And?", ("toolu_1",), None, 2) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
+    assert ("And?", "sunny") == (facts.alone.user_text, facts.alone.result_text)
 
 
 def test_fixtures_of_aimock():

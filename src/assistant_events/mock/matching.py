@@ -161,7 +161,7 @@ class RequestFacts:
     """Other fields of the request that fixtures of the dialect may name; `None` matches no rule."""
 
     alone: RequestFacts | None = None
-    """The facts of this request without those that it continues; None when it continues none."""
+    """What fixtures of aimock are compared with, such as the request without those that it continues; None: this."""
 
     @cached_property
     def newest_prompt(self) -> Item:
