@@ -8,6 +8,7 @@ that needs a library of `requirements/bench.txt` names it: `python pydantic-ai-s
 """
 
 import ast
+import asyncio
 import json
 import os
 import re
@@ -25,8 +26,11 @@ import pytest
 from assistant_events import ErrorKind, TextEnded
 from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.lifecycle import GUARDS
+from assistant_events.live import MemoryLive
 from assistant_events.reducer import Outcome
-from assistant_events.stores import Store
+from assistant_events.session import Session
+from assistant_events.stores import MemoryStore, Store
+from assistant_events.testing import answer, durable
 
 DOCS = Path(__file__).parent.parent / "docs"
 ROOT = DOCS.parent
@@ -178,6 +182,27 @@ class TestExamples:
             assert shown in (("", printed.err) if is_redirected else (printed.out,)), arguments
             # Notes of the command, and no traceback.
             assert [] == [line for line in printed.err.splitlines() if not line.startswith("assistant-events: ")]
+
+    def test_what_is_stored_while_a_client_reads(self) -> None:
+        """
+        The answer to a POST has what its session stores while the client has not taken the snapshot yet.
+        """
+        pytest.importorskip("starlette", reason="answers of events need the extra `web`")
+        [example] = examples(DOCS / "how-to" / "answer-a-post.md")
+        names: dict[str, Any] = {}
+        exec(example.code.partition("async def main")[0], names)
+
+        async def taken() -> bytes:
+            with MemoryStore() as store:
+                async with MemoryLive(store) as live, asyncio.timeout(10):
+                    session = await Session.open(store, "s1", live=live)
+                    await session.prompt("Hello!")
+                    events = names["of_turn"](live, session)
+                    snapshot = await anext(events)
+                    await session.append(*durable(answer("Hello, Oslo!")))
+                    return b"".join([snapshot, *[each async for each in events]])
+
+        assert [b"Hello!", b"Hello, Oslo!"] == re.findall(rb'"text":"(.*?)"', asyncio.run(taken()))
 
     def test_finds_what_is_shown(self) -> None:
         """
