@@ -27,6 +27,7 @@ from assistant_events import ErrorKind, TextEnded
 from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.lifecycle import GUARDS
 from assistant_events.live import MemoryLive
+from assistant_events.outward.sse import SSE_HEADERS
 from assistant_events.reducer import Outcome
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore, Store
@@ -185,7 +186,8 @@ class TestExamples:
 
     def test_what_is_stored_while_a_client_reads(self) -> None:
         """
-        The answer to a POST has what its session stores while the client has not taken the snapshot yet.
+        The answer to a POST has what its session stores while the client has not taken the snapshot yet. Its headers
+        are those of the routes.
         """
         pytest.importorskip("starlette", reason="answers of events need the extra `web`")
         [example] = examples(DOCS / "how-to" / "answer-a-post.md")
@@ -202,6 +204,7 @@ class TestExamples:
                     await session.append(*durable(answer("Hello, Oslo!")))
                     return b"".join([snapshot, *[each async for each in events]])
 
+        assert SSE_HEADERS == names["HEADERS"]
         assert [b"Hello!", b"Hello, Oslo!"] == re.findall(rb'"text":"(.*?)"', asyncio.run(taken()))
 
     def test_finds_what_is_shown(self) -> None:
