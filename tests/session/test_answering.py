@@ -1277,6 +1277,25 @@ def test_a_stop_before_the_first_byte(decoded, pruned):
     assert ([] if decoded else ["a1"]) == client.stopped
 
 
+def test_a_stop_before_the_model_is_asked(store):
+    """
+    Nothing is read of an answer for which a session of another process asks: it learns of the stop with the log.
+    """
+    session, client, read = SyncSession.open(store, "s1"), Provider(), []
+
+    def chunks():
+        read.append("a1")
+        yield from HELLO
+
+    session.prompt("One", message_id="u1")
+    stop(store, pruned=False)
+    client.answers = [chunks(), HELLO]
+
+    assert ([], []) == (list(each(session.respond(client, BODY, message_id="a1"))), read)
+    assert (Awaits.USER, 2) == (session.transcript.awaits, len(session.transcript))
+    assert "step.ended" == list(each(session.respond(client, BODY, message_id="a2")))[-1].type  # for who asks again
+
+
 def test_a_stop_whose_record_is_pruned():
     """
     The answer ends where it was stopped, and so does its run.

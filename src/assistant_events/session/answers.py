@@ -113,6 +113,9 @@ class Source:
     last: Message | None
     """The last message when the model was asked; `None` when there was none."""
 
+    stopped: bool = False
+    """Whether another writer has stopped the turn before the model was asked: nothing is read."""
+
     async def close(self) -> None:
         """Close what is read. Failures are logged: the message has ended already."""
         try:

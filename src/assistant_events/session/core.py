@@ -11,6 +11,8 @@ from itertools import takewhile
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 from uuid import uuid4
 
+import attrs
+
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.encoded import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
@@ -27,7 +29,7 @@ from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import Accepted, Receivers, StreamReceiver
 from assistant_events.session.request import Refused, check_turn, created, request_for
-from assistant_events.session.stopping import stop_run
+from assistant_events.session.stopping import is_stopped, stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls, Timers
 from assistant_events.stores.contract import Claim, Store
 from assistant_events.values import ContentInput
@@ -164,8 +166,7 @@ class Core(ABC, Generic[StreamT]):
         name = self.new_id() if message_id is None else message_id
 
         async def ask(tried: Refused | None) -> tuple[Source, Encoded] | None:
-            if tried is None:
-                await self._alone(self._take_turn(ask, name, repair=repair))
+            stopped = tried is None and await self._alone(self._take_turn(ask, name, repair=repair))
             dialect, provider = api_of(client)
             prior = self.transcript.get(name)
             failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
@@ -178,7 +179,8 @@ class Core(ABC, Generic[StreamT]):
                 return None
             made = created(client, sent.body, name, prior=failed, continues=paused)
             options: DecoderOptions = {"request": sent.body, "prior": failed, "continues": paused, "provider": provider}
-            return self._source(made, lambda: dialect.decoder(name, **options), self.transcript.last), sent
+            source = self._source(made, lambda: dialect.decoder(name, **options), self.transcript.last)
+            return attrs.evolve(source, stopped=stopped), sent
 
         return self._stream(ask, client, meta)
 
@@ -571,7 +573,9 @@ class Core(ABC, Generic[StreamT]):
             raise LocalProtocolError(f"session {self._session_id!r}: message {message_id!r} {gone}")
         return message
 
-    async def _take_turn(self, ask: Ask, name: str, *, repair: bool) -> None:
+    async def _take_turn(self, ask: Ask, name: str, *, repair: bool) -> bool:
+        """Look at the log before an answer is asked for, and return whether its turn was stopped meanwhile."""
+        known = self.transcript
         await self._refresh()
         if not repair:
             if (other := self._receivers.asked_for) is not None:
@@ -579,6 +583,7 @@ class Core(ABC, Generic[StreamT]):
                 raise LocalProtocolError(f"message {other!r} is being received; {hint}")
             check_turn(self.transcript)
         self._receivers.asking[ask] = name
+        return is_stopped(known, self.transcript)
 
     def _resumable(self) -> str:
         for left in self.transcript.unfinished():

@@ -87,7 +87,7 @@ class StreamReceiver:
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
         self._refused = ""  # the words with which the state of the first request was refused
         self._before = projection.transcript.get(source.answer.message_id)  # as it is until it has begun again
-        self.ended_by_others = self._is_rewound()  # since the model was asked
+        self.ended_by_others = source.stopped or self._is_rewound()  # since the model was asked
 
     # -- collecting
 

@@ -66,6 +66,12 @@ def since_its_end(before: msg.Transcript, now: msg.Transcript) -> tuple[msg.Mess
     return None if is_asked_again and isinstance(later[-1], msg.AssistantMessage) else later
 
 
+def is_stopped(before: msg.Transcript, now: msg.Transcript) -> bool:
+    """Return whether it was the move of the model at *before*, and a stop has left it to the user."""
+    was_due = before.awaits is msg.Awaits.MODEL and now.awaits is msg.Awaits.USER
+    return was_due and now.last is not None and is_cancelled(now.last)
+
+
 def is_cancelled(message: msg.Message) -> TypeGuard[msg.AssistantMessage]:
     """Return whether a message was cancelled: by a stop, or by the provider."""
     return (
