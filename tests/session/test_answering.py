@@ -1277,9 +1277,11 @@ def test_a_stop_before_the_first_byte(decoded, pruned):
     assert ([] if decoded else ["a1"]) == client.stopped
 
 
-def test_a_stop_before_the_model_is_asked(store):
+@pytest.mark.parametrize("known", [False, True])
+def test_a_stop_before_the_model_is_asked(store, known):
     """
-    Nothing is read of an answer for which a session of another process asks: it learns of the stop with the log.
+    Nothing is read of an answer for which a session of another process asks: it learns of the stop with the log, also
+    when it looks there before the block is entered, as a worker does.
     """
     session, client, read = SyncSession.open(store, "s1"), Provider(), []
 
@@ -1288,10 +1290,13 @@ def test_a_stop_before_the_model_is_asked(store):
         yield from HELLO
 
     session.prompt("One", message_id="u1")
-    stop(store, pruned=False)
     client.answers = [chunks(), HELLO]
+    stream = session.respond(client, BODY, message_id="a1")
+    stop(store, pruned=False)
+    if known:
+        session.refresh()
 
-    assert ([], []) == (list(each(session.respond(client, BODY, message_id="a1"))), read)
+    assert ([], []) == (list(each(stream)), read)
     assert (Awaits.USER, 2) == (session.transcript.awaits, len(session.transcript))
     assert "step.ended" == list(each(session.respond(client, BODY, message_id="a2")))[-1].type  # for who asks again
 

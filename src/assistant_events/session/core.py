@@ -163,10 +163,11 @@ class Core(ABC, Generic[StreamT]):
 
             StoreError: The store failed. The events are kept; enter the same stream again to continue.
         """
-        name = self.new_id() if message_id is None else message_id
+        name, seen = self.new_id() if message_id is None else message_id, self.transcript
 
         async def ask(tried: Refused | None) -> tuple[Source, Encoded] | None:
-            stopped = tried is None and await self._alone(self._take_turn(ask, name, repair=repair))
+            if tried is None:
+                await self._alone(self._take_turn(ask, name, repair=repair))
             dialect, provider = api_of(client)
             prior = self.transcript.get(name)
             failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
@@ -180,7 +181,7 @@ class Core(ABC, Generic[StreamT]):
             made = created(client, sent.body, name, prior=failed, continues=paused)
             options: DecoderOptions = {"request": sent.body, "prior": failed, "continues": paused, "provider": provider}
             source = self._source(made, lambda: dialect.decoder(name, **options), self.transcript.last)
-            return attrs.evolve(source, stopped=stopped), sent
+            return attrs.evolve(source, stopped=tried is None and is_stopped(seen, self.transcript)), sent
 
         return self._stream(ask, client, meta)
 
@@ -573,9 +574,7 @@ class Core(ABC, Generic[StreamT]):
             raise LocalProtocolError(f"session {self._session_id!r}: message {message_id!r} {gone}")
         return message
 
-    async def _take_turn(self, ask: Ask, name: str, *, repair: bool) -> bool:
-        """Look at the log before an answer is asked for, and return whether its turn was stopped meanwhile."""
-        known = self.transcript
+    async def _take_turn(self, ask: Ask, name: str, *, repair: bool) -> None:
         await self._refresh()
         if not repair:
             if (other := self._receivers.asked_for) is not None:
@@ -583,7 +582,6 @@ class Core(ABC, Generic[StreamT]):
                 raise LocalProtocolError(f"message {other!r} is being received; {hint}")
             check_turn(self.transcript)
         self._receivers.asking[ask] = name
-        return is_stopped(known, self.transcript)
 
     def _resumable(self) -> str:
         for left in self.transcript.unfinished():
