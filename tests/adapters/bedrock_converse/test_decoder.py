@@ -651,6 +651,19 @@ def test_an_unknown_block():
     assert "unknown-delta" in [note.code for note in decoder.notes]
 
 
+def test_an_unknown_delta_of_a_call():
+    """
+    It is state of the call, whose input is not broken by it; behind the end of the call it is kept at its place.
+    """
+    odd = D(0, hologram={"beam": "x"})
+    start = B(0, toolUse={"toolUseId": "t1", "name": "f"})
+    [call, raw] = message(answer(start, odd, J(0, '{"a":'), odd, J(0, "1}"), X(0), odd)).parts
+
+    assert ("called", {"a": 1}) == (call.status, call.arguments)
+    assert {"i": 0, "deltas": [{"hologram": {"beam": "x"}}] * 2} == thaw(call.state)
+    assert {"i": 1, "block": {}, "deltas": [{"hologram": {"beam": "x"}}]} == thaw(raw.state)
+
+
 def test_unknown_facts_of_reasoning():
     """
     A field of reasoning that is not known is state beside the signature.

@@ -238,9 +238,10 @@ class BedrockConverseDecoder(DecoderBase):
     def _keep_delta(self, index: int | None, delta: Fields) -> None:
         self.note("unknown-delta", "a delta of an unknown type was kept raw")
         block = self._blocks.get(index)
-        if block is None or block.role not in ("text", "reasoning", "opaque"):
-            block = self._open(index, "opaque")
-        self.recorder.keep(self._begun(block), {"deltas": [delta]})
+        if block is None or self.recorder.open_of(block) is None or block.role != "call":
+            is_own = block is not None and block.role in ("text", "reasoning", "opaque")
+            block = self._begun(block if is_own else self._open(index, "opaque"))
+        self.recorder.keep(block, {"deltas": [delta]})
 
     def _on_text(self, event: Fields | None, index: int | None, text: str) -> None:
         is_behind_thought = self._latest is not None and self._latest.role == "reasoning"
