@@ -507,6 +507,18 @@ def test_a_source_without_fields():
     assert ["https://a.test"] == [each.url for each in part.citations]
 
 
+def test_places_of_sources_as_floats():
+    """
+    A proxy that reads JSON without types, as Gson does, writes each integer so.
+    """
+    support = {"segment": {"startIndex": 1.0, "endIndex": 2.0}, "groundingChunkIndices": [1.0, 0.5, -1.0, 2.0, True]}
+    chunks = [{"web": {"uri": f"https://{name}.test"}} for name in "ab"]
+    grounding = {"groundingChunks": chunks, "groundingSupports": [support]}
+    [part] = message(stream(C(T("Hi")), C(T(""), finish="STOP", groundingMetadata=grounding))).parts
+
+    assert [("https://b.test", 1, 2)] == [(each.url, each.start, each.end) for each in part.citations]
+
+
 def test_arguments_out_of_order():
     """
     A value that belongs further up is in the input, not in the text.

@@ -46,6 +46,6 @@ def _grounded(metadata: Fields) -> list[_Source]:
         (chunks[number], integer(segment, "startIndex") or 0, integer(segment, "endIndex"), string(segment, "text"))
         for support in mappings(metadata, "groundingSupports")
         for segment in [mapping(support, "segment")]
-        for number in array(support, "groundingChunkIndices")
-        if type(number) is int and 0 <= number < len(chunks) and chunks[number]
+        for each in array(support, "groundingChunkIndices")
+        if (number := integer({"": each}, "")) is not None and 0 <= number < len(chunks) and chunks[number]
     ]
