@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from assistant_events.adapters.json_fields import Fields, flag, string
 from assistant_events.errors import JsonError
-from assistant_events.values import MAX_DEPTH, read_json, write_json
+from assistant_events.values import MAX_DEPTH, read_json, valid_text, write_json
 
 Place: TypeAlias = tuple[str | int, ...]
 
@@ -30,6 +30,8 @@ _MARK: Final = re.compile(r'["{}\[\]]|\\.')
 """What may open or close a value in JSON text, and escapes in strings."""
 
 _ESCAPE: Final = re.compile(r"\\(.)")
+_QUOTES: Final = re.compile(r"""\\'|"|\\.""")
+"""Quotes in a name that JSON writes otherwise, and escapes."""
 
 _MOST_MISSING: Final = 64
 """How many values of an array may be missing at once before one that came; with more, its index is not believed."""
@@ -170,9 +172,18 @@ def place_of(path: str) -> Place | None:
         if index is not None:
             steps.append(int(index))
         else:
-            steps.append(_ESCAPE.sub(r"\1", next(each for each in (name, *quoted) if each is not None)))
+            steps.append(name if name is not None else _unquoted(next(each for each in quoted if each is not None)))
     whole = path[:1] == "$" and at == len(path) and 0 < len(steps) < MAX_DEPTH // 2
     return tuple(steps) if whole and isinstance(steps[0], str) else None
+
+
+def _unquoted(name: str) -> str:
+    """Return the text of a name in quotes, whose escapes are those of JSON; any other is the character behind it."""
+    text = _QUOTES.sub(lambda found: {"\\'": "'", '"': '\\"'}.get(found[0], found[0]), name)
+    try:
+        return valid_text(read_json(f'"{text}"'))
+    except JsonError:
+        return _ESCAPE.sub(r"\1", name)
 
 
 def _value_field(argument: Fields) -> str:
