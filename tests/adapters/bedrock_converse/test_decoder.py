@@ -593,6 +593,17 @@ def test_the_words_of_a_model_that_failed():
     assert ("It broke.", True) == (error.message, error.retryable)
 
 
+def test_nulls_in_a_result():
+    """
+    An item is text or JSON also with the other members beside it, which are null.
+    """
+    content = {"text": "plot", "json": None, "image": None}, {**RAN, "text": None}
+    [call] = message(answer(*tool(0, **NOVA), *result(1, *content))).parts
+
+    assert ["plot", RAN["json"]] == [call.output[0].text, thaw(call.output[1].value)]
+    assert "content" not in call.result_state
+
+
 def test_an_input_that_is_an_array():
     """
     A call without an object fails with what came, also in a document: nothing is run.

@@ -334,9 +334,9 @@ def _state(fields: Fields) -> dict[str, Any]:
 def _content(item: object) -> Content | None:
     """Return an item of a result; `None` when it is neither text nor JSON alone."""
     match item:
-        case {"text": str() as text, **rest} if not rest:
+        case {"text": str() as text, **rest} if not others(rest):
             return TextContent(text)
-        case {"json": value, **rest} if not rest:
+        case {"json": value, **rest} if not others(rest):
             return JsonContent(value)
         case _:
             return None
