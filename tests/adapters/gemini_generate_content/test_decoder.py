@@ -308,6 +308,18 @@ def test_usage():
     )
 
 
+def test_nulls_in_place_of_counts():
+    """
+    They replace no counts: dumps have them beside the kind of traffic.
+    """
+    nulls = {"trafficType": "ON_DEMAND", "promptTokenCount": None, "candidatesTokenCount": None}
+    found = message(stream(C(T("Hi"), usage=USAGE), C(T(""), finish="STOP", usage=nulls)))
+    blocked = {"promptFeedback": {"blockReason": "MODEL_ARMOR"}, "usageMetadata": nulls}
+
+    assert (12, 48) == (found.usage.input_tokens, found.usage.output_tokens)
+    assert message(stream(blocked)).usage is None
+
+
 def test_usage_of_tools_and_cache():
     """
     Tokens of tools are counted apart from the prompt, cached ones are a part of it.
