@@ -238,10 +238,10 @@ class BedrockConverseDecoder(DecoderBase):
     def _keep_delta(self, index: int | None, delta: Fields) -> None:
         self.note("unknown-delta", "a delta of an unknown type was kept raw")
         block = self._blocks.get(index)
-        if block is None or self.recorder.open_of(block) is None or block.role != "call":
-            is_own = block is not None and block.role in ("text", "reasoning", "opaque")
-            block = self._begun(block if is_own else self._open(index, "opaque"))
-        self.recorder.keep(block, {"deltas": [delta]})
+        is_open_call = block is not None and block.role == "call" and self.recorder.open_of(block) is not None
+        if block is None or not (is_open_call or block.role in ("text", "reasoning", "opaque")):
+            block = self._open(index, "opaque")
+        self.recorder.keep(block if is_open_call else self._begun(block), {"deltas": [delta]})
 
     def _on_text(self, event: Fields | None, index: int | None, text: str) -> None:
         is_behind_thought = self._latest is not None and self._latest.role == "reasoning"
@@ -334,9 +334,9 @@ def _state(fields: Fields) -> dict[str, Any]:
 def _content(item: object) -> Content | None:
     """Return an item of a result; `None` when it is neither text nor JSON alone."""
     match item:
-        case {"text": str() as text, **rest} if not others(rest):
+        case {"text": str() as text, **rest} if all(each is None for each in rest.values()):
             return TextContent(text)
-        case {"json": value, **rest} if not others(rest):
+        case {"json": value, **rest} if all(each is None for each in rest.values()):
             return JsonContent(value)
         case _:
             return None
