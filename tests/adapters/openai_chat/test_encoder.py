@@ -359,6 +359,7 @@ def test_a_prompt_behind_a_result(provider, roles):
         ("ai/ministral3", ["Hi\n\nAnd?"]),
         ("google/gemma-3-27b-it", ["Hi\n\nAnd?"]),
         ("deepseek-reasoner", ["Hi\n\nAnd?"]),
+        ("deepseek-ai/DeepSeek-R1", ["Hi\n\nAnd?"]),
         ("deepseek-v4", ["Hi", "And?"]),
         ("qwen3-32b", ["Hi", "And?"]),
     ],
@@ -899,6 +900,7 @@ SIGNING = {
     "another provider": ("openai", "m", "google", "gemini-3.6-flash", False),
     "another model": ("google", "gemini-3-pro", "google", "gemini-3.6-flash", False),
     "its own": ("google", "gemini-3.6-flash", "google", "gemini-3.6-flash", True),
+    "Vertex": ("openai", "m", "vertex", "google/gemini-3.6-flash", False),
     "an older model": ("openai", "m", "google", "gemini-2.5-flash", True),
     "OpenRouter, another model": ("openrouter", "openai/gpt-5.5", "openrouter", "google/gemini-3.6-flash", False),
     "OpenRouter, its own": ("openrouter", "google/gemini-3.6-flash", "openrouter", "google/gemini-3.6-flash", True),
@@ -1310,11 +1312,24 @@ def test_audio_for_mistral(media, sent):
     assert [] == drops
 
 
+def test_audio_by_the_id_of_a_file():
+    """
+    No server of this wire has files of audio, and Mistral would read the id as base64.
+    """
+    messages, drops = encoded(
+        UserMessage(id="u1", content=[TextContent("Hi"), MediaContent(media_type="audio/wav", uri="file-1")]),
+        provider="mistral",
+    )
+
+    assert ([ASKED], [(None, DropReason.UNSUPPORTED)]) == (messages, drops)
+
+
 @pytest.mark.parametrize(
     ("provider", "kind", "is_seen"),
     [
         ("openai", "image/gif", True),
         ("openai", "image/bmp", False),
+        ("azure", "image/bmp", False),
         ("azure", "image/svg+xml", False),
         ("vllm", "image/svg+xml", False),
         ("vllm", "image/bmp", True),
@@ -1393,10 +1408,11 @@ def test_a_result_without_a_text(provider, expected):
     """
     Gemini behind OpenRouter refuses an empty one: "it must include at least one parts field" (Roo-Code#10672).
     """
-    called = answered(answer(J("{}", 0, "call_1", "f")), "", provider=provider)
-    [_, _, result], _ = encoded(USER, called, provider=provider)
+    old = answer(D(function_call={"name": "f", "arguments": "{}"}), finish_reason="function_call")
+    for body in (answer(J("{}", 0, "call_1", "f")), old):
+        [_, _, result], _ = encoded(USER, answered(body, "", provider=provider), provider=provider)
 
-    assert expected == result["content"]
+        assert expected == result["content"]
 
 
 def test_a_prompt_of_several_texts():

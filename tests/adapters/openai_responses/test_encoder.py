@@ -606,6 +606,17 @@ RESULTS = {
             "tools": [{"type": "function", "name": "a"}],
         },
     ),
+    "tool search in lines": (
+        hosted(0, **{**TOOL_SEARCH, "execution": "client", "call_id": "call_t"}),
+        '\n[\n{"type": "function", "name": "a"}\n]',
+        {
+            "type": "tool_search_output",
+            "call_id": "call_t",
+            "execution": "client",
+            "status": "completed",
+            "tools": [{"type": "function", "name": "a"}],
+        },
+    ),
     "approval": (
         hosted(0, **APPROVAL),
         "yes",
@@ -938,6 +949,15 @@ def test_the_options_of_an_image():
     assert ([SENT_IMAGE, message_item("So.")], []) == (items, drops)
 
 
+def test_an_image_of_an_answer_that_is_not_stored():
+    """
+    Its item has the bytes, by which the service knows it.
+    """
+    items, drops = encoded(USER, own(stream(hosted(0, **IMAGE), text(1, "So."), **UNSTORED)))
+
+    assert ([ASKED, SENT_IMAGE, message_item("So.")], []) == (items, drops)
+
+
 def test_an_image_that_failed():
     """
     The service does not know it again where the answer is not stored (can1357/oh-my-pi#3225).
@@ -1051,6 +1071,10 @@ PROMPTS = {
     "slides": (
         MediaContent(media_type=SLIDES, data=b"PK"),
         {"type": "input_file", "filename": "file.pptx", "file_data": f"data:{SLIDES};base64,UEs="},
+    ),
+    "code": (
+        MediaContent(media_type="text/x-python", data=b"x"),
+        {"type": "input_file", "filename": "file.py", "file_data": "data:text/x-python;base64,eA=="},
     ),
     "text with its encoding": (
         MediaContent(media_type="text/plain; charset=utf-8", data=b"x"),
@@ -1394,6 +1418,32 @@ def test_the_namespace_of_a_call_that_has_lost_it():
     ]
 
     assert [["town", None]] * 3 == [[item.get("namespace") for item in items] for items in requests]
+
+
+def test_the_namespace_of_one_of_two_tools_with_a_name():
+    """
+    A call of the model has its own, whichever tool with its name is the last.
+    """
+    tools = [
+        {"type": "namespace", "name": name, "tools": [{"type": "function", "name": "weather"}]}
+        for name in ("town", "port")
+    ]
+    found = own(stream(done(0, **{**FC, "arguments": "{}", "namespace": "town"})))
+    request = DIALECT.encoder([USER, found], {"model": MODEL, "store": False, "tools": tools})
+
+    assert "town" == request.body["input"][1]["namespace"]
+
+
+def test_the_namespace_of_a_custom_call():
+    """
+    Tools of both types can be in one, and a relay has lost it.
+    """
+    item = {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": "exec", "input": "ls"}
+    tools = [{"type": "namespace", "name": "town", "tools": [{"type": "custom", "name": "exec"}]}]
+    found = own(stream(done(0, **item)))
+    request = DIALECT.encoder([USER, found], {"model": MODEL, "store": False, "tools": tools})
+
+    assert ("custom_tool_call", "town") == (request.body["input"][1]["type"], request.body["input"][1]["namespace"])
 
 
 @pytest.mark.parametrize(("provider", "sent"), [("deepseek", False), ("llama.cpp", False), ("openai", True)])
