@@ -925,6 +925,18 @@ def test_a_call_whose_signature_is_not_sent(asked, name, provider, model, is_cal
     assert is_call != ("reworded" in [str(drop.reason) for drop in request.drops])
 
 
+def test_a_call_whose_own_signature_was_refused():
+    """
+    Without its state it would be refused as one of another model is.
+    """
+    found = events(SAMPLES["signed call"], provider="google", request={"model": "gemini-3.6-flash"})
+    found.append(fold(found).last.tool_calls[0].succeed("ok"))
+    messages = [USER, fold(found).last]
+    request = DIALECT.encoder(messages, {"model": "gemini-3.6-flash"}, provider="google", strip=True)
+
+    assert ["user", "user"] == [each["role"] for each in request.body["messages"]]
+
+
 def test_a_call_of_an_earlier_turn_to_gemini():
     """
     Signatures are wanted in the current turn alone.

@@ -939,6 +939,15 @@ def test_arguments_beside_a_free_text(arguments):
     assert given == items[1]
 
 
+def test_the_name_of_a_tool_that_the_service_has_run():
+    """
+    It is that of the MCP server; names of calls of the app alone are changed into letters and digits.
+    """
+    items, drops = sent(stream(hosted(0, **MCP | {"name": "wiki.ask"}), text(1, "So.")))
+
+    assert ([{**MCP, "name": "wiki.ask"}, message_item("So.")], []) == (items, drops)
+
+
 def test_the_options_of_an_image():
     """
     The service refuses them in a request: "Unknown parameter: 'input[1].background'" (openai-agents-python#853).
