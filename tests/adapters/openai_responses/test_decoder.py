@@ -230,17 +230,19 @@ class TestResponse:
         assert (1, CallStatus.FAILED) == (len(json.loads(found.raw_input)), found.status)
 
     @pytest.mark.parametrize(
-        "behind",
-        [[{"type": "message", "id": "m_1", "role": "assistant", "content": []}], []],
-        ids=["before another item", "with its result"],
+        ("fields", "behind"),
+        [
+            ({"type": "mcp_approval_request"}, [{"type": "message", "id": "m_1", "role": "assistant", "content": []}]),
+            ({"type": "mcp_call", "output": "5"}, []),
+            ({"type": "mcp_call", "output": None, "error": "No such page"}, []),
+        ],
+        ids=["before another item", "with its result", "with its error"],
     )
-    def test_a_whole_call_of_a_response_that_was_cut(self, behind):
+    def test_a_whole_call_of_a_response_that_was_cut(self, fields, behind):
         """
         Only the last item may be half of one, and what has a result was run.
         """
-        ask = {"type": "mcp_approval_request", "id": "mcpr_1", "server_label": "s", "name": "f", "arguments": "{}"}
-        ran = {"type": "mcp_call", "id": "mcp_1", "server_label": "s", "name": "f", "arguments": "{}", "output": "5"}
-        item = ask if behind else ran
+        item = {"id": "mcp_1", "server_label": "s", "name": "f", "arguments": "{}", **fields}
         [found] = message(stream(end=incomplete("max_output_tokens", item, *behind))).tool_calls
 
         assert message(stream(hosted(0, **item), end=incomplete("max_output_tokens", item, *behind))).tool_calls == (
