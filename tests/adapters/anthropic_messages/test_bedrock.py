@@ -89,9 +89,12 @@ def test_exceptions_of_the_service(name):
     """
     An exception of Bedrock fails the step, with its name as the code.
     """
-    error = message(chunks(*HELLO[:3], {name: {"message": "no"}}), framing=AwsEventStream).error
+    decoder = DIALECT.decoder("a1", framing=AwsEventStream)
+    decoder.feed(chunks(*HELLO[:3], {name: {"message": "no"}}))
+    error = decoder.error
 
     assert (*ERRORS[name], name, "no") == (error.kind, error.retryable, error.code, error.message)
+    assert () == tuple(decoder.notes)
 
 
 @pytest.mark.parametrize("name", ERRORS)

@@ -71,6 +71,17 @@ def test_frames():
     assert frames_of(body) == frames_of(emitted(events(body))[1])
 
 
+def test_the_end_of_a_refusal():
+    """
+    Its reason is in the `delta`, where clients look for it.
+    """
+    stop = {"type": "refusal", "category": "cyber", "explanation": "no"}
+    [(_, end)] = [each for each in frames_of(emitted(events(SAMPLES["refusal"]))[1]) if each[0].endswith(b"_delta")]
+
+    assert {"stop_reason": "refusal", "stop_sequence": None, "stop_details": stop} == end["delta"]
+    assert {"type", "delta", "usage"} == end.keys()
+
+
 @pytest.mark.parametrize("end", [[], [E()]], ids=["cut", "error"])
 def test_an_answer_without_an_end(end):
     """
