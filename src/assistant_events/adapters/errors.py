@@ -321,12 +321,12 @@ def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
     text-generation-inference).
     """
     message = string(document, "error")
-    more = {key: document[key] for key in ("code", "error_type") if document.get(key)}
+    code = {"code": document["code"]} if document.get("code") else {}
     stated = string(mapping(document, "external_model_message"), "message")  # Databricks (aaif-goose/goose#1394)
     if message and (text := string(document, "message")) and text != message:
         message = f"{message}: {text}"  # the name of the status, and what it is about (claude-relay-service#48)
     listed = [*mappings(document, "error"), mapping(document, "error")]  # Venice lists them (ar-jan/llm-venice#3)
-    error = {"message": stated or message, **more} if message else listed[0]
+    error = {"message": stated or message, **code} if message else listed[0]
     more = {key: document[key] for key in (*beside, "error_type") if string(document, key)}
     # Of Cerebras and Bifrost, and of the WebSocket of OpenAI (openclaw#122727); Groq has it in the error.
     if status := integer(document, "status_code") or integer(document, "status"):
