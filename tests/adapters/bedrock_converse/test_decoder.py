@@ -486,14 +486,15 @@ def test_citation_without_text():
     assert [("text", "")] == parts(answer(C(0, **WEB), X(0)))
 
 
-def test_an_image():
+@pytest.mark.parametrize("form", ["png", "jpeg"])
+def test_an_image(form):
     """
     The bytes of an image come in pieces.
     """
     pieces = [D(0, image={"source": {"bytes": "iVBO"}}), D(0, image={"source": {"bytes": "Rw=="}})]
-    [part] = message(answer(B(0, image={"format": "png"}), *pieces, X(0))).parts
+    [part] = message(answer(B(0, image={"format": form}), *pieces, X(0))).parts
 
-    assert ("image/png", b"\x89PNG", "completed") == (part.media_type, part.data, part.status)
+    assert (f"image/{form}", b"\x89PNG", "completed") == (part.media_type, part.data, part.status)
 
 
 def test_an_image_that_failed_or_is_in_s3():

@@ -22,7 +22,7 @@ from assistant_events.adapters.claude import in_converse
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, others, pruned, string, without
-from assistant_events.adapters.media_urls import bare_type, read_data_url
+from assistant_events.adapters.media_urls import bare_type
 from assistant_events.values import Content, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
@@ -102,9 +102,8 @@ def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
 
 def media_block(item: MediaContent | msg.MediaPart) -> Item | None:
     """Return the block of media: of bytes, or of an object of S3; `None` for other addresses and types."""
-    uri = item.uri or ""
-    media_type, data = read_data_url(uri) or (item.media_type, item.data)
-    kind, form = words.MEDIA.get(bare_type(media_type), ("", ""))
+    uri, data = item.uri or "", item.data
+    kind, form = words.MEDIA.get(bare_type(item.media_type), ("", ""))
     if not kind or (data is None and not uri.startswith("s3://")):
         return None
     source: Item = {"s3Location": {"uri": uri}} if data is None else {"bytes": b64encode(data).decode()}
