@@ -575,6 +575,18 @@ def test_a_pause_that_does_not_go_on(name):
     assert expected == [each["type"] for item in messages[1:] for each in item["content"]]
 
 
+def test_a_thought_before_a_call_of_a_pause_that_nothing_answers():
+    """
+    The call is left out, so that what continues the answer is not behind the thought.
+    """
+    thought = (H(1, "Hm"), S(1, "EqQB"), X(1))
+    paused = message(answer(*text(0, "a"), *thought, *tool(2, **SERVER), stop_reason="pause_turn"))
+    messages, drops = encoded(USER, paused, another(answer(*text(0, "b"))), AND)
+
+    assert ["text", "text"] == [each["type"] for each in messages[1]["content"]]
+    assert [1, 2] == [place for place, _ in drops]
+
+
 def test_a_thought_before_the_result_of_a_paused_answer():
     """
     The message of the user follows it, so that it would be the last block of the answer.
