@@ -94,7 +94,7 @@ def usual_delta(decoder: DecoderBase, event: Fields, delta: Fields, repeated: Co
         delta = {**delta, "content": None}
     elif text and _SO_FAR.search(string(event, "model") or ""):
         opened = decoder.recorder.open_of(None)
-        so_far = opened.buffer.value() if isinstance(opened, OpenFragment) and opened.kind == "text" else ""
+        so_far = opened.buffer.value() if isinstance(opened, OpenFragment) else ""
         delta = {**delta, "content": text.removeprefix(so_far)}
     if thought := string(delta, "thinking"):  # Copilot has thoughts of Claude there, and takes the other field
         delta = {**delta, "reasoning_text": thought, "thinking": None}

@@ -319,6 +319,18 @@ def test_c11_a_result_of_a_call_without_an_id():
     assert ("success", RAN["json"]) == (found.status, thaw(found.output[0].value))
 
 
+def test_c11_a_result_that_is_an_array():
+    """
+    The JSON of a result is any value.
+    """
+    [call] = message(answer(*tool(0, **NOVA), *result(1, {"json": [4950]}))).parts
+
+    assert ([4950], {"i": 1, "type": "nova_code_interpreter_result"}) == (
+        thaw(call.output[0].value),
+        thaw(call.result_state),
+    )
+
+
 def test_c11_a_result_of_several_kinds():
     """
     Text and JSON are output; content of another kind is kept raw with all of it.
@@ -457,10 +469,11 @@ def test_citations():
     """
     Citations are sources of the whole text, and its state as they came.
     """
-    part = message(answer(T(0, "Matz"), C(0, **FACTS), T(0, " made it."), C(0, **WEB), X(0))).parts[0]
+    facts = {**FACTS, "sourceContent": [{"text": "Ruby was created "}, {"text": "by Matz."}]}
+    part = message(answer(T(0, "Matz"), C(0, **facts), T(0, " made it."), C(0, **WEB), X(0))).parts[0]
 
     assert "Matz made it." == part.text
-    assert [FACTS, WEB] == thaw(part.state["citations"])
+    assert [facts, WEB] == thaw(part.state["citations"])
     assert [("facts", None, "Ruby was created by Matz."), (None, "https://ruby-lang.org/en/", None)] == [
         (each.title, each.url, each.cited_text) for each in part.citations
     ]

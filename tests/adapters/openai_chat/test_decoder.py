@@ -860,7 +860,12 @@ def test_blocks_without_content():
     """
     A text that is in a block alone is that of the answer, and so is one beside blocks without any.
     """
-    bodies = [document(content_blocks=[{"type": "text", "text": "Yes."}]), answer(D(content="Yes.", content_blocks=[]))]
+    thought = {"type": "thinking", "thinking": "Hm"}
+    bodies = [
+        document(content_blocks=[{"type": "text", "text": "Yes."}]),
+        document(content="Yes.", content_blocks=[thought]),
+        answer(D(content="Yes.", content_blocks=[])),
+    ]
 
     for found in map(message, bodies):
         assert ("Yes.", {}) == (found.text, found.details)

@@ -117,13 +117,12 @@ class BedrockConverseDecoder(DecoderBase):
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
         """Yield the events of a stream with the content of a document."""
-        ending = {"stopReason", "additionalModelResponseFields"}
         yield {"messageStart": {}}
         for index, block in enumerate(mappings(mapping(mapping(resource, "output"), "message"), "content")):
             yield from block_events(index, block)
-        yield {"messageStop": {key: resource[key] for key in ending & resource.keys()}}
+        yield {"messageStop": {key: resource[key] for key in {"stopReason"} & resource.keys()}}
         request = string(mapping(resource, "ResponseMetadata"), "RequestId")
-        facts = without(resource, {*ending, "output", "ResponseMetadata"})
+        facts = without(resource, {"stopReason", "output", "ResponseMetadata"})
         yield {"metadata": facts if request is None else {**facts, "requestId": request}}
 
     # -- the message
