@@ -176,12 +176,11 @@ class StreamedCalls:
 
     def end(self, *, is_cut: bool = False) -> None:
         """
-        End the inputs of all calls. One that came several times, whole, counts once (`_once`).
+        End the inputs of all calls, none of which waits. One that came several times, whole, counts once (`_once`).
 
         Args:
             is_cut: Whether the answer was cut: a free text that is the last input is then not whole.
         """
-        self.begin_waiting()
         for call in range(len(self._ids)):
             opened = self._recorder.open_of(call)
             if isinstance(opened, OpenCall):

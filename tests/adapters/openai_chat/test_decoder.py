@@ -1460,11 +1460,11 @@ def test_a_name_in_pieces():
 @pytest.mark.parametrize("end", [stream(F("tool_calls"), DONE), b""], ids=["finished", "cut"])
 def test_a_name_whose_rest_never_comes(end):
     """
-    What has come of a name is the name of the call.
+    What has come of a name is the name of the call, also of several.
     """
-    [part] = parts(stream(J("", 0, "call_00001", "get_t")) + end, request=TOOLS)
+    found = parts(stream(J("", 0, "call_00001", "get_t"), J("", 1, "call_00002", "ge")) + end, request=TOOLS)
 
-    assert ("tool", "call_00001", "get_t") == part[:3]
+    assert [("tool", "call_00001", "get_t"), ("tool", "call_00002", "ge")] == [part[:3] for part in found]
 
 
 def test_another_name_for_a_call():

@@ -159,7 +159,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _finish(self) -> None:
         self.ensure_started()
-        if self._text is not None and self._text.kind == "text":
+        if self._text is not None:
             self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
         self._end_empty_call()
