@@ -320,6 +320,7 @@ LIMITS = {
     "of a day, beside one of a minute": ([{"violations": [{"quotaId": MINUTE}, {"quotaId": DAY}]}], "quota"),
     "of a minute": ([{"violations": [{"quotaId": MINUTE}]}], "rate-limit"),
     "of a day, in the metadata": ([{"metadata": {"quota_limit": "Gemini25ProRequestsPerDay"}}], "quota"),
+    "of a day, in another word": ([{"metadata": {"quota_limit": "DailyRequestsPerUser"}}], "quota"),
     "of a plan": ([{"reason": "QUOTA_EXHAUSTED", "domain": "cloudcode-pa.googleapis.com"}], "quota"),
     "of credits": ([{"reason": "INSUFFICIENT_G1_CREDITS_BALANCE"}], "quota"),
     "for now": ([{"reason": "RATE_LIMIT_EXCEEDED", "domain": "cloudcode-pa.googleapis.com"}], "rate-limit"),

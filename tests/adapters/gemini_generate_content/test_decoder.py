@@ -1118,6 +1118,25 @@ def test_a_chunk_of_several_parts_in_a_long_text(parts, expected):
     assert expected == [part.name if part.type == "tool" else part.text for part in found.parts]
 
 
+def test_a_thought_and_a_call_in_one_part():
+    """
+    The text is still one of a thought.
+    """
+    found = message(answer({**H("Hm"), **F("f", {})}))
+
+    assert ("Hm", "", ["f"]) == (found.reasoning, found.text, [call.name for call in found.tool_calls])
+
+
+def test_audio_at_two_rates():
+    """
+    Each is an item of its own, since one has one type.
+    """
+    kinds = [f"audio/L16;codec=pcm;rate={rate}" for rate in (24000, 16000)]
+    found = message(answer(*[{"inlineData": {"mimeType": kind, "data": "AAE="}} for kind in kinds]))
+
+    assert [(kind, b"\0\1") for kind in kinds] == [(part.media_type, part.data) for part in found.media]
+
+
 def test_a_chunk_with_no_candidate():
     """
     It does not start the step, whose model the next chunk has.

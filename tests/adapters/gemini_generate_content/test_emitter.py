@@ -12,6 +12,7 @@ from assistant_events import ErrorInfo, ErrorKind, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.testing import Call
 from assistant_events.testing import answer as built
+from assistant_events.values import JsonContent
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
@@ -109,6 +110,48 @@ def test_a_call_that_another_provider_has_not_answered():
     assert (1, "unplaced") in [(drop.part, str(drop.reason)) for drop in drops]
     document = DIALECT.emit_resource(fold(given_events).last)
     assert [T("So."), call, result] == document["candidates"][0]["content"]["parts"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "response"),
+    [
+        ({"output": JsonContent([{"url": "u"}])}, {"output": [{"url": "u"}]}),
+        ({"output": JsonContent({"url": "u"})}, {"url": "u"}),
+        ({"error": ErrorInfo(kind="tool", message="No page")}, {"error": "No page"}),
+    ],
+    ids=["array", "object", "error"],
+)
+def test_the_result_of_a_call_that_another_provider_has_run(answer, response):
+    """
+    A response is an object.
+    """
+    called = Call("search", {"q": 1}, call_id="s1", provider_executed=True, **answer)
+    document = DIALECT.emit_resource(fold(built(calls=[called])).last)
+    [_, result] = document["candidates"][0]["content"]["parts"]
+
+    assert {"functionResponse": {"id": "s1", "name": "search", "response": response}} == result
+
+
+def test_texts_are_cut_on_request():
+    """
+    Each piece of a thought is one.
+    """
+    _, body, _ = emitted(built("So.", reasoning="Hmm"), delta_chars=2)
+    chunks = [json.loads(frame.removeprefix(b"data: ")) for frame in body.strip().split(b"\n\n")]
+    written = [chunk["candidates"][0]["content"]["parts"][0] for chunk in chunks[:-1]]
+
+    assert [H("Hm"), H("m"), T("So"), T(".")] == written
+
+
+def test_the_status_of_a_model():
+    """
+    It is a field of the chunk, as the service has it.
+    """
+    _, body, _ = emitted(events(SAMPLES["unknown fields"]))
+    last = json.loads(body.strip().split(b"\n\n")[-1].removeprefix(b"data: "))
+
+    assert {"modelStage": "PREVIEW"} == last["modelStatus"]
+    assert "modelStatus" not in last["candidates"][0]
 
 
 def test_a_call_without_an_object_for_its_input():

@@ -43,6 +43,7 @@ SENT = {
     "signed text in the middle": [T("one two", SIG), T(" three", SIG_2)],
     "signed thought": [H("hm", SIG), H("more"), T("Yes.")],
     "code": [X("print(1)", SIG, id="x1"), O("1\n", id="x1"), T("It is 1.")],
+    "code that failed": [X("sleep()", id="x1"), O("", "OUTCOME_DEADLINE_EXCEEDED", id="x1"), T("It is 1.")],
     "speech": [
         {"inlineData": {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "AAEAAgAD"}},
         T("So."),

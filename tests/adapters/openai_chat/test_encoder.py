@@ -729,7 +729,7 @@ def test_other_kinds_of_calls():
     assert [{"id": "call_00001", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}] == custom[
         "tool_calls"
     ]
-    assert {"name": "f", "arguments": '{"a":1}'} == old["function_call"]
+    assert {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": '{"a":1}'}} == old
     assert ("function", "f") == (result["role"], result["name"])
 
 
@@ -1047,10 +1047,10 @@ def test_system_messages():
     """
     The app gives the messages of the system, and they come first.
     """
-    system = {"role": "system", "content": "Be brief."}
-    messages, _ = encoded(USER, messages=[system])
+    system, developer = [{"role": role, "content": "Be brief."} for role in ("system", "developer")]
+    messages, _ = encoded(USER, messages=[system, developer])
 
-    assert [system, ASKED] == messages
+    assert [system, developer, ASKED] == messages
 
 
 def test_other_messages_of_the_body():

@@ -95,6 +95,6 @@ def _result(call_kind: str, call: msg.ToolPart) -> Item:
     text = "".join([item.text for item in call.output if isinstance(item, TextContent)])
     if call_kind == "executableCode":
         outcome = "OUTCOME_OK" if call.error is None else call.error.code or "OUTCOME_FAILED"
-        return {"outcome": string(call.result_state, "outcome") or outcome, "output": text}
+        return {"outcome": outcome, "output": text}
     in_words = {"error": text or call.error.message} if call.error else {"output": value if is_array(value) else text}
     return {"name": call.name, "response": value if is_object(value) else in_words}
