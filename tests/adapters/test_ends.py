@@ -493,7 +493,8 @@ def test_codes_of_the_service(code, found):
     Its own codes have their kinds, in a stream, in a document, and over HTTP.
     """
     given = {"message": "No.", "code": code}
-    resource = {"id": "v1", "status": "failed", "errors": [{**given, "code": code.upper()}]}
+    errors = [{**given, "code": code.upper()}, {"message": "Also.", "code": "a_code_of_tomorrow"}]
+    resource = {"id": "v1", "status": "failed", "errors": errors}
     [*_, last] = decoder().feed_resource(resource)
     read = [
         terminal(stream(C(), E(code, "No."))).error,

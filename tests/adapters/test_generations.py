@@ -667,6 +667,54 @@ def test_a_call_whose_name_or_arguments_come_late(frames):
     assert ("c1", "f", {"a": 1}) == (call.call_id, call.name, call.arguments)
 
 
+def test_a_signature_in_the_stop_of_a_call():
+    """
+    It is that of the call, as the name and the arguments are.
+    """
+    frames = [S(0, CALL), D(0, args('{"a": 1}')), {**X(0), "step": {**CALL, "signature": "c2ln"}}]
+    [call] = fold(events(stream(C(), *frames, K("requires_action")))).pending_tool_calls
+
+    assert "c2ln" == call.state["signature"]
+
+
+def test_a_start_with_a_delta():
+    """
+    It is the type of the step, and the beginning of its text.
+    """
+    start = {"event_type": "content.start", "index": 0, "delta": text("a")}
+
+    assert [started(), *text_of("ab"), ended()] == durable(stream(C(), start, D(0, text("b")), X(0), K()))
+
+
+def test_a_result_whose_delta_is_a_signature():
+    """
+    What the start had stays.
+    """
+    found = [{"search_suggestions": "<p>"}]
+    steps = [
+        *(S(0, step("google_search_call", id="g1", arguments={"queries": ["q"]})), X(0)),
+        S(1, step("google_search_result", call_id="g1", result=found)),
+        *(D(1, delta("google_search_result", signature="c2ln")), X(1)),
+    ]
+    [call] = fold(events(answer(*steps))).last.tool_calls
+
+    assert found == thaw(call.output[0].value)
+    assert "c2ln" == call.result_state["signature"]
+
+
+def test_a_delta_behind_the_stop_of_an_unknown_step():
+    """
+    It becomes one more part with the same number.
+    """
+    late = delta("hologram", beam=2)
+    found = fold(events(answer(S(0, step("hologram", beam=1)), X(0), D(0, late)))).last
+
+    assert [
+        {"i": 0, "step": {"type": "hologram", "beam": 1}},
+        {"i": 0, "step": {"type": "hologram"}, "deltas": [late]},
+    ] == [thaw(part.state) for part in found.parts]
+
+
 @pytest.mark.parametrize("name", ["step", "content"])
 def test_a_start_without_a_type(name):
     """

@@ -337,6 +337,17 @@ def test_a_replay_behind_the_echo_of_the_input():
     assert "step.restarted" not in [event.type for event in found]
 
 
+def test_a_replay_with_ids_behind_the_echo_of_the_input():
+    """
+    Its first step has an id that came before, and begins the replay all the same.
+    """
+    wire = [C(), S(0, mo()), D(0, text("He")), C(), S(0, {"type": "user_input"}), D(0, text("Hi")), X(0)]
+    wire += [S(1, mo()), D(1, text("Hello")), X(1), K()]
+    body = stream(*[{**event, "event_id": ident} for event, ident in zip(wire, "1231abc2345", strict=True)])
+
+    assert ["Hello"] == [part.text for part in fold(events(body), strict=True).last.parts]
+
+
 def test_a_message_that_was_closed_starts_over():
     """
     On a message that was closed by a cut nothing comes until the replay has passed it, then the whole.
