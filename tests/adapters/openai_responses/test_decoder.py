@@ -811,6 +811,43 @@ class TestTexts:
 
         assert {"logprobs": LOGPROBS} == thaw(found.details)
 
+    def test_log_probabilities_of_the_end_alone(self):
+        """
+        A stream that is cut behind the end of a text has them there.
+        """
+        begun = added(0, type="message", id="msg_1", role="assistant", content=[])
+        ending = whole("output_text", 0, content_index=0, text="Hi", logprobs=LOGPROBS)
+        [found] = message(body(created(), begun, part("added", 0, **output_text("")), ending)).parts
+
+        assert ("Hi", {"logprobs": LOGPROBS}) == (found.text, thaw(found.details))
+
+    def test_a_text_of_another_agent_without_its_start(self):
+        """
+        It is not that of the answer, also where the stream is followed from behind its start.
+        """
+        sub = {"agent": {"agent_name": "/root/a"}}
+        item = {"type": "message", "id": "msg_1", "role": "assistant", "content": [output_text("Hm")]}
+        found = message(body(delta("output_text", 0, "Hm", content_index=0, **sub), done(0, **item, **sub)))
+
+        assert ("", ["opaque"]) == (found.text, [each.type for each in found.parts])
+
+    def test_facts_beside_a_response(self):
+        """
+        They are details as its own are, and a zero is one.
+        """
+        end = frame("completed", response=response("completed", energy_j=0), region="north")
+
+        assert {"energy_j": 0, "region": "north"} == thaw(message(stream(text(0, "Hi"), end=end)).details)
+
+    def test_the_state_of_a_result_that_its_call_has(self):
+        """
+        It is the number of the item: all else is that of the call.
+        """
+        item = {"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1+1", "outputs": []}
+        [found] = message(stream(hosted(0, **item, container_id="cntr_1"))).tool_calls
+
+        assert {"i": 0} == thaw(found.result_state)
+
     def test_refusals(self):
         """
         A refusal is a text, and its state has its type.
