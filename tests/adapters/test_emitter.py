@@ -29,6 +29,7 @@ from assistant_events import (
     ToolProgress,
     ToolStarted,
     ToolSuccess,
+    fold,
 )
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesEmitter
 from assistant_events.adapters.gemini_interactions import (
@@ -39,6 +40,7 @@ from assistant_events.adapters.gemini_interactions import (
 from assistant_events.history import Drop, DropReason
 from assistant_events.testing import answer, origin
 from assistant_events.values import Citation, ErrorInfo, JsonContent, MediaContent, TextContent, Usage
+from tests.adapters.reading import emitted_by
 
 from .notation import (
     DIALECT,
@@ -436,6 +438,21 @@ def test_sources(state):
     frames, _ = emitted(started(), *text_of("é", citations=(citation,), **state), ended())
 
     assert D(0, {"type": "text_annotation_delta", **expected}) == frames[4]
+
+
+def test_sources_of_a_text_behind_a_medium():
+    """
+    Their places count all texts of the step.
+    """
+    image = {"type": "image", "data": "AAAA", "mime_type": "image/png"}
+    cited = {"type": "text", "text": "and", "annotations": [{"type": "url_citation", "url": "u", "end_index": 3}]}
+    answered = step("model_output", content=[{"type": "text", "text": "see"}, image, cited])
+    document = {"id": "v1", "status": "completed", "model": MODEL, "steps": [answered]}
+    given = DIALECT.decode_resource(document, "m")
+    drops, body, read = emitted_by(DIALECT, given)
+
+    assert ((), fold(given).last.parts) == (drops, fold(read).last.parts)
+    assert b'"end_index":6' in body
 
 
 def test_a_text_without_content():

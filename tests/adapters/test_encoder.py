@@ -1198,6 +1198,36 @@ def test_deltas_of_unknown_types():
     assert [("a1", 0, "unplaced", False)] == reasons(encoded)
 
 
+def test_deltas_of_unknown_types_of_a_result():
+    """
+    They are reported of its call.
+    """
+    search = step("google_search_call", id="s1", arguments={"queries": ["q"]})
+    found = step("google_search_result", call_id="s1", result=[{"search_suggestions": "<p>"}])
+    wire = stream(C(), S(0, search), X(0), S(1, found), D(1, delta("sparkle", x=1)), X(1), S(2, mo("a")), X(2), K())
+    decoder = load_dialect("gemini-interactions").decoder("a1")
+    encoded = encode(fold([prompt("Hi"), *decoder.feed(wire), *decoder.close()]), BODY, mode="full")
+
+    assert [user("Hi"), search, found, mo("a")] == encoded.body["input"]
+    assert [("a1", 0, "unplaced", False)] == reasons(encoded)
+
+
+def test_a_summary_that_goes_on_behind_its_stop():
+    """
+    What is in parts of its own here is one step of the wire, in the order in which it came.
+    """
+    first, last = ({"type": "image", "data": data, "mime_type": "image/png"} for data in ("AAAA", "BBBB"))
+    plan = {"type": "text", "text": "Plan"}
+    begun = [S(0, th(summary=[first], signature="a")), D(0, delta("thought_summary", content=plan)), X(0)]
+    late = [D(0, delta("thought_summary", content=last)), X(0)]
+    decoder = load_dialect("gemini-interactions").decoder("a1")
+    found = decoder.feed(stream(C(), *begun, *late, S(1, mo("a")), X(1), K())) + decoder.close()
+    encoded = encode(fold([prompt("Hi"), *found]), BODY, mode="full")
+
+    assert [user("Hi"), th(summary=[first, plan, last], signature="a"), mo("a")] == encoded.body["input"]
+    assert [] == reasons(encoded)
+
+
 PARTS = {
     "an empty text": ({"text": "", "text_state": {"i": 0}}, [], ("empty", True)),
     "an unknown key of a text": ({"text": "a", "text_state": {"i": 0, "new": 1}}, [mo("a")], ("unplaced", False)),

@@ -26,7 +26,7 @@ from assistant_events.adapters.google_rpc import OLDER_MODELS
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.messages import AssistantMessage, MediaPart, OpaquePart, Part, ReasoningPart, ToolPart
+from assistant_events.messages import AssistantMessage, OpaquePart, Part, ReasoningPart, ToolPart
 from assistant_events.values import Content, MediaContent, State
 
 _STEP: Final = frozenset({"i", "extra", "deltas"})
@@ -162,13 +162,9 @@ class GeminiInteractionsEncoder(EncoderBase):
 
     def unsendable(self, part: Part) -> DropReason | None:
         """Return why a part has no step."""
-        match part:
-            case MediaPart() if "data" in part.state:
-                return None
-            case OpaquePart() if _is_unknown(part.state):
-                return DropReason.UNPLACED
-            case _:
-                return super().unsendable(part)
+        if isinstance(part, OpaquePart) and _is_unknown(part.state):
+            return DropReason.UNPLACED
+        return super().unsendable(part)
 
     def has_place(self, part: Part) -> bool:
         """Return whether all state of a part is sent; deltas of unknown types are not."""
