@@ -43,7 +43,6 @@ SENT = {
     "signed text in the middle": [T("one two", SIG), T(" three", SIG_2)],
     "signed thought": [H("hm", SIG), H("more"), T("Yes.")],
     "code": [X("print(1)", SIG, id="x1"), O("1\n", id="x1"), T("It is 1.")],
-    "code that failed": [X("sleep()", id="x1"), O("", "OUTCOME_DEADLINE_EXCEEDED", id="x1"), T("It is 1.")],
     "speech": [
         {"inlineData": {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "AAEAAgAD"}},
         T("So."),
@@ -102,6 +101,15 @@ def test_parts_go_back(name):
     Every part is sent as it came, at its place: none is merged with another, and a signature stays in its part.
     """
     assert ([ASKED, model(*SENT[name])], []) == encoded(USER, message(SAMPLES[name]))
+
+
+def test_the_outcome_of_code_that_failed():
+    """
+    It goes back in the word of the service.
+    """
+    sent = [X("sleep()", id="x1"), O("", "OUTCOME_DEADLINE_EXCEEDED", id="x1"), T("So.")]
+
+    assert ([ASKED, model(*sent)], []) == encoded(USER, message(answer(*sent)))
 
 
 @pytest.mark.parametrize("part", [{"audioTranscription": {"text": "a"}}, {"partMetadata": {"a": "b"}}])
