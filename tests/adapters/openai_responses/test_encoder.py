@@ -939,6 +939,16 @@ def test_arguments_beside_a_free_text(arguments):
     assert given == items[1]
 
 
+def test_a_refusal_without_its_id():
+    """
+    It is the text of the answer.
+    """
+    refusal = {"type": "refusal", "refusal": "I cannot."}
+    found = own(stream(done(0, type="message", role="assistant", status="completed", content=[refusal])))
+
+    assert {"role": "assistant", "content": "I cannot."} == encoded(USER, found)[0][1]
+
+
 def test_the_name_of_a_tool_that_the_service_has_run():
     """
     It is that of the MCP server; names of calls of the app alone are changed into letters and digits.
@@ -1455,7 +1465,9 @@ def test_the_namespace_of_a_custom_call():
     assert ("custom_tool_call", "town") == (request.body["input"][1]["type"], request.body["input"][1]["namespace"])
 
 
-@pytest.mark.parametrize(("provider", "sent"), [("deepseek", False), ("llama.cpp", False), ("openai", True)])
+@pytest.mark.parametrize(
+    ("provider", "sent"), [("deepseek", False), ("llama.cpp", False), ("mistral", False), ("openai", True)]
+)
 def test_an_answer_that_is_asked_for_again(provider, sent):
     """
     DeepSeek refuses a thought behind a text of the model, and others a request that ends with one: a text that was cut
