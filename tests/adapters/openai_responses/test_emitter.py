@@ -17,10 +17,14 @@ from .notation import (
     created,
     done,
     events,
+    failed,
+    frame,
+    incomplete,
     message,
     numbered,
     output_text,
     reasoning,
+    response,
     stream,
     text,
     thoughts,
@@ -150,6 +154,35 @@ def test_an_answer_that_was_cut(cut):
     assert not {"response.completed", "response.failed"} & {frame["type"] for frame in written}
     assert [part.type for part in fold(given_events).last.parts] == [part.type for part in fold(found).last.parts]
     assert fold(given_events).last.text == fold(found).last.text
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        (incomplete("max_output_tokens"), "incomplete"),
+        (failed(code="server_error", message="Boom"), "failed"),
+        (frame("cancelled", response=response("cancelled")), "cancelled"),
+    ],
+    ids=["incomplete", "failed", "cancelled"],
+)
+def test_the_end_of_an_answer_that_has_no_end(end, status):
+    """
+    The last frame has the status of the service, and what came.
+    """
+    _, frames, _ = emitted(events(stream(text(0, "Hi"), end=end)))
+    last = frames[-1]["response"]
+
+    assert (status, ["Hi"]) == (last["status"], [item["content"][0]["text"] for item in last["output"]])
+
+
+def test_the_error_of_a_call_that_another_provider_has_run():
+    """
+    The item has its message.
+    """
+    called = Call("search", {}, call_id="s1", provider_executed=True, error=ErrorInfo(kind="tool", message="No page"))
+    document = DIALECT.emit_resource(fold(answer(calls=[called], origin=origin(dialect="acme-chat"))).last)
+
+    assert ["No page"] == [item["error"] for item in document["output"]]
 
 
 def test_a_text_that_was_cut_has_no_end():
