@@ -71,6 +71,17 @@ def test_frames():
     assert frames_of(body) == frames_of(emitted(events(body))[1])
 
 
+def test_the_input_of_a_call_that_came_whole():
+    """
+    A stream has it in a delta.
+    """
+    called = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}}
+    document = {"type": "message", "role": "assistant", "model": "m", "content": [called], "stop_reason": "tool_use"}
+    frames = frames_of(emitted(DIALECT.decode_resource(document, "a1"))[1])
+
+    assert ['{"a":1}'] == [each["delta"]["partial_json"] for name, each in frames if name.endswith(b"block_delta")]
+
+
 def test_the_end_of_a_refusal():
     """
     Its reason is in the `delta`, where clients look for it.

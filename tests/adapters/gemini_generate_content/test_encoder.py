@@ -105,7 +105,7 @@ def test_parts_go_back(name):
 
 def test_the_outcome_of_code_that_failed():
     """
-    It goes back in the word of the service.
+    It returns in the word of the service.
     """
     sent = [X("sleep()", id="x1"), O("", "OUTCOME_DEADLINE_EXCEEDED", id="x1"), T("So.")]
 
