@@ -133,7 +133,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _keep_counts(self, usage: Fields) -> None:
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
-        counts = {key: each for key, each in others(usage).items() if key.endswith(("TokenCount", "TokensDetails"))}
+        counts = {key: n for key, n in usage.items() if n is not None and key.endswith(("TokenCount", "TokensDetails"))}
         self._counts = counts or self._counts
         self._traffic |= others(usage, counts) if len(counts) < len(usage) else {}
 
