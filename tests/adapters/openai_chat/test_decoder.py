@@ -2368,6 +2368,15 @@ def test_fields_of_a_chunk_that_are_named_like_its_parts():
                 "usage": {"prompt_tokens": 1, "completion_tokens": at, "total_tokens": 1 + at},
             },
         ),
+        lambda at: D(
+            content=f"t{at}",
+            choice={"message": {"content": f"t{at}", "graph_data": None}, "trace_details": None},
+            graph_data={"sources": None, "status": None},
+            llm_data=None,
+            image_data=None,
+            translation_data=None,
+            web_search_data=None,
+        ),
     ],
     ids=[
         "another id in each chunk",
@@ -2377,6 +2386,7 @@ def test_fields_of_a_chunk_that_are_named_like_its_parts():
         "Tencent",
         "MiniMax",
         "Perplexity",
+        "Writer",
     ],
 )
 def test_frames_that_take_the_fast_path(chunk, monkeypatch):

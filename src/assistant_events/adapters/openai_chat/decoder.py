@@ -62,7 +62,8 @@ class OpenAIChatDecoder(DecoderBase):
             "native_finish_reason stop_reason logprobs channel token_ids content_filter_results reasoning_details "
             "format text summary signature thinking closed audio annotations matched_stop hidden_states stop_str "
             "prompt_token_ids note extra_fields audio_content input_sensitive output_sensitive input_sensitive_type "
-            "output_sensitive_type output_sensitive_int message"
+            "output_sensitive_type output_sensitive_int message graph_data llm_data image_data translation_data "
+            "web_search_data trace_details"
         ),
         number=(*_DELTA, "tool_calls", 0, "index"),
         loose={"id", "created", "obfuscation", "p"},  # Groq's agents send another id with each chunk
