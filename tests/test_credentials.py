@@ -152,9 +152,11 @@ def test_the_name_of_portkey_is_no_key():
         "x-portkey-retry": "5",
     }
     keys = {"x-portkey-api-key": "c4n4ry-one", "X-Portkey-Virtual-Key": "c4n4ry-two"}
+    config = '{"api_key": "c4n4ry-three"}'
 
     assert not {*secrets_of_headers(chosen.items())}
     assert {"c4n4ry-one", "c4n4ry-two"} <= {*secrets_of_headers({**chosen, **keys}.items())}
+    assert config in secrets_of_headers([("x-portkey-config", config)])
 
 
 def refused(request):

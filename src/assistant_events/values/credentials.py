@@ -32,8 +32,12 @@ SHORTEST_SECRET: Final = 8
 
 MASK: Final = "[hidden]"
 
-_NAMES: Final = re.compile("auth|cookie|credential|(?<!port)key|passw|secret|signature|token", re.IGNORECASE)
-"""Names of headers and of URL parameters whose values are credentials. The name of Portkey in its headers is none."""
+_NAMES: Final = re.compile("auth|cookie|credential|(?<!port)key|key-config|passw|secret|signature|token", re.IGNORECASE)
+"""
+Names of headers and of URL parameters whose values are credentials.
+
+The name of Portkey in its headers is none, but its configuration may have the key of a provider.
+"""
 
 
 def _without_parameters(url: re.Match[str]) -> str:
