@@ -249,6 +249,25 @@ def test_content_of_the_user():
     ] == steps(conversation(prompt(tuple(item for each in content for item in as_content(each)))))
 
 
+@pytest.mark.parametrize("kind", ["image/svg+xml", "image/avif"])
+def test_an_image_that_the_service_does_not_read(kind):
+    """
+    It is left out of prompts and results, and reported: “Unsupported MIME type: image/svg+xml” (gemini-cli#3054).
+    """
+    unseen = MediaContent(media_type=kind, data=b"<svg/>")
+    seen = MediaContent(media_type="image/gif", data=b"GIF8")
+    call = Call("draw", call_id="c1", output=("drawn", unseen, seen))
+    read = {"type": "image", "data": "R0lGOA==", "mime_type": "image/gif"}
+    encoded = encode(conversation(prompt(("see", unseen, seen)), answer(origin=GEMINI, calls=[call])), BODY)
+
+    assert [
+        step("user_input", content=[{"type": "text", "text": "see"}, read]),
+        step("function_call", id="c1", name="draw", arguments={}),
+        result("c1", "draw", [{"type": "text", "text": "drawn"}, read]),
+    ] == encoded.body["input"]
+    assert [("u1", None, "unsupported", False), ("a1", 0, "unsupported", False)] == reasons(encoded)
+
+
 def test_a_prompt_of_nothing():
     """
     An empty prompt is not sent, and is reported.

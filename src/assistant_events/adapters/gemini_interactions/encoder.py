@@ -104,9 +104,9 @@ class GeminiInteractionsEncoder(EncoderBase):
 
     # -- items
 
-    def media_block(self, media: MediaContent) -> Item:
-        """Return media as a content block."""
-        return content_block(media)
+    def media_block(self, media: MediaContent) -> Item | None:
+        """Return media as a content block, but for images that the service does not read."""
+        return None if vocabulary.UNSEEN_IMAGES.match(media.media_type) else content_block(media)
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a `user_input` step."""

@@ -6,6 +6,7 @@ Types of steps and deltas: google-genai 3.4.0, 2.19.0 and 1.75.0, `_interactions
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import dropwhile
 from types import MappingProxyType
@@ -21,6 +22,9 @@ from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
 MEDIA: Final = frozenset({"image", "audio", "document", "video"})
+
+UNSEEN_IMAGES: Final = re.compile("image/(?!(?:png|jpeg|webp|heic|heif|gif|bmp|tiff)$)")
+"""Images of other types than google-genai 3.6 lists: “Unsupported MIME type: image/svg+xml” (gemini-cli#3054)."""
 
 CALLS: Final[dict[str, str | None]] = {
     "function_call": None,
