@@ -698,6 +698,30 @@ def test_work_of_an_encoder_grows_with_the_conversation(name, family):
     assert encode(240) <= 2.2 * encode(120)
 
 
+@pytest.mark.parametrize(("name", "provider"), [("anthropic-messages", "anthropic"), ("bedrock-converse", "bedrock")])
+def test_work_of_an_encoder_grows_with_a_turn_of_two_models(name, provider):
+    """
+    Claude with its thoughts and another model without any call tools in turn; with thinking, Claude is asked again.
+    """
+    model = "anthropic.claude-sonnet-4-5"
+    claude = origin(provider, model, name)
+    thinking = {"thinking": {"type": "enabled", "budget_tokens": 2000}}
+    body = {"model": model, "modelId": model, "toolConfig": {"tools": []}, **thinking}
+    body["additionalModelRequestFields"] = thinking
+
+    def thought(at):
+        return {"origin": claude, "reasoning": "hm", "reasoning_state": {"i": 0, "signature": "c2ln"}} if at % 2 else {}
+
+    def encode(count):
+        answers = [answer(calls=[Call("t", output=1)], message_id=f"a{at}", **thought(at)) for at in range(count)]
+        messages = fold([prompt(), *[event for events in answers for event in events]]).messages
+        return work(lambda: load_dialect(name).encoder(messages, body))
+
+    encode(2)
+
+    assert encode(240) <= 2.2 * encode(120)
+
+
 @pytest.mark.parametrize("family", ["text", "calls of one id", "citations", "restarts"])
 def test_work_of_a_rejoin_grows_with_the_bytes(family):
     """

@@ -6,8 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, final
 
 import attrs
 
@@ -153,6 +152,44 @@ def has_undeclared(part: msg.Part, body: Fields) -> bool:
     return any(undeclared_references(mapping(each, "content"), body) for each in found)
 
 
+@final
+class _LastTurn:
+    """
+    The answers of the last turn whose calls are refused, when it ends with calls; in one pass from the beginning.
+
+    Where nothing remains of that turn, those of the turn before it are, too.
+    """
+
+    def __init__(self) -> None:
+        self._before: set[str] = set()
+        self._refused: set[str] = set()
+        self._is_begun = self._has_calls = self._remains = False
+        self._is_behind = False  # a thought, with nothing between that is sent as text of the user
+
+    def sent(self, ident: str, *, is_own: bool, thinks: bool, has_calls: bool, is_gone: bool) -> None:
+        """Add an answer, of which nothing but calls and blanks is sent where it *is_gone*."""
+        self._is_behind = thinks or (self._is_behind and is_own)
+        self._refused |= set() if self._is_behind else {ident}
+        self._is_begun, self._has_calls = True, has_calls
+        self._remains = self._remains or self._is_behind or not is_gone
+
+    def taken(self) -> set[str]:
+        """Return those that are refused, each of them once."""
+        found: set[str] = set()
+        if self._is_begun and self._has_calls:
+            found, self._refused = self._refused, found
+        if not self._is_begun or (self._has_calls and not self._remains):
+            self._before |= found
+            found, self._before = self._before, set()
+        return found
+
+    def ended(self) -> None:
+        """Begin a turn."""
+        self._before = self.taken()
+        self._refused = set()
+        self._is_begun = self._has_calls = self._remains = self._is_behind = False
+
+
 class ClaudeEncoder(AskAgainEncoder):
     """Base class of the encoders that ask models of Claude."""
 
@@ -213,38 +250,24 @@ class ClaudeEncoder(AskAgainEncoder):
 
         That thought is bound to what was sent before it (Claude documentation, preserved thinking, 2026-10).
         """
-        found = self._refused_before(len(self.messages))
+        found: set[str] = set()
+        turn = _LastTurn()
         is_behind = False  # a thought, with nothing of another model between
-        for place, message in enumerate(self.messages):
+        for message in self.messages:
             answer, parts = self._sendable.get(message.id, (None, list[msg.Part]()))
             is_own = answer is not None and self.is_own(answer)
             thoughts = [is_own and isinstance(part, msg.ReasoningPart) for part in parts]
             if any(thoughts) and not is_behind:
-                found |= self._refused_before(place)
+                found |= turn.taken()
             is_behind = is_own and (is_behind or thoughts[:1] == [True])
-        return found
-
-    def _refused_before(self, end: int) -> set[str]:
-        """
-        Return the ids of the answers of the last turn before *end* whose calls are refused, when it ends with calls.
-
-        Where nothing remains of that turn, those of the turn before it, too.
-        """
-        found: set[str] = set()
-        behind = reversed(self.messages[:end])
-        for is_answer, turn in groupby(behind, lambda each: isinstance(each, msg.AssistantMessage)):
-            sent = [self._sendable[each.id] for each in turn if is_answer][::-1]
-            sent = [(message, parts) for message, parts in sent if parts and not self.is_asked_again(message, parts)]
-            if sent and not any(map(self._is_call, sent[-1][1])):
-                break
-            is_behind = remains = False  # a thought, with nothing between that is sent as text of the user
-            for message, parts in sent:
-                is_behind = isinstance(parts[0], msg.ReasoningPart) or (is_behind and self.is_own(message))
-                found |= set() if is_behind else {message.id}
-                remains |= is_behind or not all(self._is_call(part) or is_blank(part) for part in parts)
-            if remains:
-                break
-        return found
+            if answer is None:
+                turn.ended()
+            elif parts and not self.is_asked_again(answer, parts):
+                calls = [self._is_call(part) for part in parts]
+                is_gone = all(is_call or is_blank(part) for is_call, part in zip(calls, parts, strict=True))
+                thinks = isinstance(parts[0], msg.ReasoningPart)
+                turn.sent(answer.id, is_own=is_own, thinks=thinks, has_calls=any(calls), is_gone=is_gone)
+        return found | turn.taken()
 
     @cached_property
     def _sendable(self) -> Mapping[str, tuple[msg.AssistantMessage, list[msg.Part]]]:
