@@ -811,15 +811,36 @@ class TestTexts:
 
         assert {"logprobs": LOGPROBS} == thaw(found.details)
 
-    def test_log_probabilities_of_the_end_alone(self):
+    @pytest.mark.parametrize(
+        "last",
+        [
+            whole("output_text", 0, content_index=0, text="Hi", logprobs=LOGPROBS),
+            delta("output_text", 0, "Hi", content_index=0, logprobs=LOGPROBS),
+        ],
+        ids=["end", "delta"],
+    )
+    def test_log_probabilities_of_a_text_that_was_cut(self, last):
         """
-        A stream that is cut behind the end of a text has them there.
+        A stream that is cut behind the end of a text, or a piece of it, has them there.
         """
         begun = added(0, type="message", id="msg_1", role="assistant", content=[])
-        ending = whole("output_text", 0, content_index=0, text="Hi", logprobs=LOGPROBS)
-        [found] = message(body(created(), begun, part("added", 0, **output_text("")), ending)).parts
+        [found] = message(body(created(), begun, part("added", 0, **output_text("")), last)).parts
 
         assert ("Hi", {"logprobs": LOGPROBS}) == (found.text, thaw(found.details))
+
+    def test_fields_of_helpers(self):
+        """
+        What the official client has read from a text and from arguments is not of the item, and refused in a request.
+        """
+        answered = {"id": "msg_1", "type": "message", "role": "assistant"}
+        called = {"id": "fc_1", "type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a":1}'}
+        content = [output_text('{"a":1}', parsed={"a": 1})]
+        said, call_of = message(
+            stream(done(0, **answered, content=content), done(1, **called, parsed_arguments={"a": 1}))
+        ).parts
+
+        assert {"i": 0, "content_index": 0, "item_id": "msg_1"} == state(said)
+        assert {"i": 1, "item_id": "fc_1"} == state(call_of)
 
     def test_a_text_of_another_agent_without_its_start(self):
         """

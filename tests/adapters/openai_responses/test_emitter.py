@@ -29,7 +29,7 @@ from .notation import (
     text,
     thoughts,
 )
-from .samples import FILE, OVERLAP, PERPLEXITY, SAMPLES, URL
+from .samples import FILE, LOGPROBS, OVERLAP, PERPLEXITY, SAMPLES, URL
 
 
 def emitted(given, **options):
@@ -285,6 +285,27 @@ def test_events_of_the_sources_of_a_text():
 
     assert [(0, URL), (1, FILE)] == [(each["annotation_index"], each["annotation"]) for each in added]
     assert frames.index(added[-1]) < [each["type"] for each in frames].index("response.output_text.done")
+
+
+def test_log_probabilities():
+    """
+    The end of a text and its item have them; the start of its part does not, nor do its pieces, as they differ.
+    """
+    given = stream(done(0, type="message", role="assistant", content=[output_text("Hi", logprobs=LOGPROBS)]))
+    _, frames, _ = emitted(events(given))
+    shown = {
+        each["type"].removeprefix("response."): (each["part"] if "part" in each else each).get("logprobs")
+        for each in frames
+        if "content_index" in each
+    }
+
+    assert {
+        "content_part.added": [],
+        "output_text.delta": [],
+        "output_text.done": LOGPROBS,
+        "content_part.done": LOGPROBS,
+    } == shown
+    assert LOGPROBS == frames[-1]["response"]["output"][0]["content"][0]["logprobs"]
 
 
 @pytest.mark.parametrize("sources", [0.5, True, "none", {"url": URL}], ids=str)
