@@ -256,6 +256,18 @@ def test_a_search():
     } == search.result_state
 
 
+def test_an_output_that_is_encrypted():
+    """
+    What code has written is sealed where the model alone reads it; how it has ended is shown.
+    """
+    output = {"type": "encrypted_code_execution_result", "encrypted_stdout": "c2VhbGVk", "return_code": 0}
+    ran = result(1, content=output, type="code_execution_tool_result")
+    [code] = message(answer(*tool(0, "srvtoolu_1", "code_execution", "{}", "server_tool_use"), *ran)).tool_calls
+
+    assert (JsonContent({"type": "encrypted_code_execution_result", "return_code": 0}),) == code.output
+    assert {"/encrypted_stdout": "c2VhbGVk"} == code.result_state["sealed"]
+
+
 def test_a_cited_text():
     """
     A cited text is a part of its own; its citations are shown, and kept whole with their sealed index.
@@ -1179,7 +1191,8 @@ STRANGE = [
     {},
     {"type": "error", "code": "x", "message": "m"},
     {"type": "response.created"},
-    {"type": "message", "role": "user"},
+    {"type": "message", "role": "user", "content": []},
+    {"type": "message", "role": "assistant", "content": "Hi"},
     {"type": 1},
 ]
 

@@ -8,13 +8,14 @@ from functools import partial
 import pytest
 from hypothesis import given
 
-from assistant_events import fold
+from assistant_events import ErrorInfo, fold
+from assistant_events.testing import Call
 from assistant_events.testing import answer as answer_events
 from assistant_events.testing import origin
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
-from .notation import DIALECT, END, B, C, E, K, M, S, T, X, answer, events, message, stream, text
+from .notation import DIALECT, END, B, C, E, K, M, S, T, X, answer, events, message, result, stream, text, tool
 from .samples import CITED, SAMPLES
 
 emitted = partial(emitted_by, DIALECT)
@@ -101,6 +102,61 @@ def test_an_answer_without_an_end(end):
     body = stream(M(usage={"input_tokens": 0, "output_tokens": 0}), *text(0, "so"), *end)
 
     assert frames_of(body) == frames_of(emitted(events(body))[1])
+
+
+@pytest.mark.parametrize("end", [[], [E()]], ids=["cut", "error"])
+def test_the_counts_of_an_answer_without_an_end(end):
+    """
+    They are in a `message_delta` without a reason to stop, in the words of the service alone.
+    """
+    frames = frames_of(emitted(events(stream(M(), *text(0, "so"), *end)))[1])
+    counts = {"input_tokens": 10, "output_tokens": 1}
+
+    assert [{"type": "message_delta", "delta": {"stop_reason": None, "stop_sequence": None}, "usage": counts}] == [
+        each for name, each in frames if name == b"event: message_delta"
+    ]
+
+
+def test_the_container_of_an_answer():
+    """
+    It has its id and what is beside that, in a document and in a stream.
+    """
+    container = {"id": "container_1", "expires_at": "2026-11-22T00:00:00Z"}
+    frames = frames_of(emitted(events(SAMPLES["container"]))[1])
+
+    assert container == DIALECT.emit_resource(message(SAMPLES["container"]))["container"]
+    assert [container] == [each["delta"]["container"] for name, each in frames if name == b"event: message_delta"]
+
+
+def test_the_error_of_a_call_that_another_provider_has_run():
+    """
+    Its result is marked as failed, and has the message where the service has a code.
+    """
+    called = Call("search", {}, call_id="s1", provider_executed=True, error=ErrorInfo(kind="tool", message="No page"))
+    document = DIALECT.emit_resource(fold(answer_events(calls=[called], origin=origin(dialect="acme-chat"))).last)
+    error = {"type": "search_tool_result_error", "error_code": "No page"}
+
+    assert {
+        "type": "search_tool_result",
+        "tool_use_id": "s1",
+        "content": error,
+        "is_error": True,
+    } == document["content"][1]
+
+
+def test_a_failed_result_without_content():
+    """
+    Its mark is its error: it gets no content that it did not have.
+    """
+    failed = result(1, "mcptoolu_1", [], type="mcp_tool_result", is_error=True)
+    body = answer(*tool(0, "mcptoolu_1", "echo", type="mcp_tool_use", server_name="s"), *failed)
+
+    assert {
+        "type": "mcp_tool_result",
+        "tool_use_id": "mcptoolu_1",
+        "content": [],
+        "is_error": True,
+    } == DIALECT.emit_resource(message(body))["content"][1]
 
 
 def test_a_replaced_call_that_came_whole():

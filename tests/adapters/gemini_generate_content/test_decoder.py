@@ -202,6 +202,15 @@ def test_the_last_finish_reason():
     assert (FinishReason.LENGTH, "MAX_TOKENS") == (message(body).finish_reason, message(body).raw_finish_reason)
 
 
+def test_a_finish_reason_before_the_last_chunk():
+    """
+    It counts: what comes behind it, such as sources, is of the answer that has ended.
+    """
+    found = message(stream(C(T("a"), finish="STOP"), C(groundingMetadata={"webSearchQueries": ["q"]}, usage=USAGE)))
+
+    assert (None, "STOP") == (found.error, found.raw_finish_reason)
+
+
 @pytest.mark.parametrize(
     ("number", "word"), [(1, "STOP"), (2, "MAX_TOKENS"), (3, "SAFETY"), (11, "IMAGE_SAFETY"), (99, "99")]
 )
@@ -1135,6 +1144,16 @@ def test_audio_at_two_rates():
     found = message(answer(*[{"inlineData": {"mimeType": kind, "data": "AAE="}} for kind in kinds]))
 
     assert [(kind, b"\0\1") for kind in kinds] == [(part.media_type, part.data) for part in found.media]
+
+
+def test_audio_with_a_name():
+    """
+    It is no piece of other audio, and its name is kept.
+    """
+    audio = {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "AAE=", "displayName": "greeting"}
+    [found] = message(answer({"inlineData": audio})).media
+
+    assert (b"\0\1", {"i": 0, "fields": {"displayName": "greeting"}}) == (found.data, found.state)
 
 
 def test_a_chunk_with_no_candidate():

@@ -132,6 +132,50 @@ def test_the_result_of_a_call_that_another_provider_has_run(answer, response):
     assert {"functionResponse": {"id": "s1", "name": "search", "response": response}} == result
 
 
+def written(given_events):
+    """
+    Return the chunks of a stream.
+    """
+    _, body, _ = emitted(given_events)
+    return [json.loads(frame.removeprefix(b"data: ")) for frame in body.strip().split(b"\n\n")]
+
+
+def test_the_stream_of_a_malformed_call():
+    """
+    The reason of the candidate is its error; there is no other one.
+    """
+    assert FAILED["malformed call"] == written(events(SAMPLES["malformed call"]))[-1]
+
+
+def test_counts_of_an_answer_that_was_cut():
+    """
+    They are those of the service, without a mark.
+    """
+    assert {"usageMetadata": USAGE, **HEAD} == {
+        key: each for key, each in written(events(stream(C(T("a"), usage=USAGE))))[-1].items() if key != "candidates"
+    }
+
+
+def test_an_answer_to_continue():
+    """
+    The candidate has the token that continues it.
+    """
+    sample = answer(T("So"), end=ended("MAX_TOKENS", continuationToken="c1"))
+
+    assert "c1" == written(events(sample))[-1]["candidates"][0]["continuationToken"]
+    assert "c1" == DIALECT.emit_resource(message(sample))["candidates"][0]["continuationToken"]
+
+
+def test_a_prompt_that_was_blocked():
+    """
+    The reason is that of the prompt, beside which there is no candidate.
+    """
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": USAGE, **HEAD}
+
+    assert blocked == DIALECT.emit_resource(message(stream(blocked)))
+    assert [blocked] == written(events(stream(blocked)))
+
+
 def test_texts_are_cut_on_request():
     """
     Each piece of a thought is one.
