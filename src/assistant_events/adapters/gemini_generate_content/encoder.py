@@ -82,7 +82,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the contents of an answer: results that the service gave to functions are the user's."""
-        parts = [part for part in wire_parts(message) if part.get("text") != "" or len(part) > 1 + ("thought" in part)]
+        parts = [part for part in wire_parts(message) if part.get("text") != "" or len(part) > 1]
         for part in parts if message.id in self._without_ids else ():
             part.get("functionCall", {}).pop("id", None)
         contents = [{"role": "user" if "functionResponse" in each else "model", "parts": [each]} for each in parts]
