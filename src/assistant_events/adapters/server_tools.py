@@ -159,7 +159,7 @@ def _summed(usages: Sequence[Fields]) -> dict[str, Any]:
             known = total.get(key)
             if inner := mapping(usage, key):
                 total[key] = _summed([mapping(total, key), inner])
-            elif isinstance(known, (int, float)) and isinstance(value, (int, float)) and value is not True:
+            elif isinstance(known, (int, float)) and isinstance(value, (int, float)) and not isinstance(value, bool):
                 total[key] = known + value
             else:
                 total[key] = value

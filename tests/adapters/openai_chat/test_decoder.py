@@ -556,6 +556,7 @@ COMES_AGAIN = {
     "three times at once": (['{"a":1}' * 3], '{"a":1}'),
     "in another spelling": (['{"a": "', '}{"}', '{"a":"}{"}'], '{"a": "}{"}'),
     "with many braces": (['{"a":"' + "}{" * 20 + '"}'] * 2, '{"a":"' + "}{" * 20 + '"}'),
+    "with many braces, three times": (['{"a":"' + "}{" * 20 + '"}'] * 3, '{"a":"' + "}{" * 20 + '"}'),
 }
 
 
@@ -780,6 +781,7 @@ def test_a_document_with_facts_beside_seals():
     beside = {"thought_signatures": ["c2ln"], "shown": "yes"}
     found = message(document(content="Yes.", provider_specific_fields=beside))
 
+    assert {"message": {"provider_specific_fields": {"shown": "yes"}}} == thaw(found.details)
     assert beside == DIALECT.emit_resource(found)["choices"][0]["message"]["provider_specific_fields"]
 
 
@@ -1270,6 +1272,16 @@ def test_sources_of_a_message_behind_its_deltas(among_deltas):
     )
 
 
+def test_a_search_without_its_result():
+    """
+    MiniMax runs it: the app has nothing to answer when the stream is cut.
+    """
+    search = {"id": "call_1", "type": "web_search", "function": {"name": "look", "arguments": '{"q":1}'}}
+    found = message(answer(D(tool_calls=[search]), T("It is")))
+
+    assert ([True], ()) == ([each.provider_executed for each in found.tool_calls], found.pending_tool_calls)
+
+
 @pytest.mark.parametrize("came", ["in pieces", "with the results", "in a document"])
 def test_tools_that_litellm_has_run(came):
     """
@@ -1555,6 +1567,17 @@ def test_pieces_of_several_calls_without_indexes():
     expected = [("f", {}), ("g", {"a": 1}), ("h", {})]
 
     assert [expected, expected[1:]] == [[(each.name, thaw(each.input)) for each in calls] for calls in found]
+
+
+def test_pieces_of_several_calls_with_indexes():
+    """
+    They are of these calls, also where others have begun behind them.
+    """
+    starts = [{"index": at, "id": name, "function": {"name": name, "arguments": ""}} for at, name in enumerate("fgh")]
+    pieces = [{"index": at, "function": {"arguments": f'{{"a":{at}}}'}} for at in (0, 1)]
+    found = message(answer(D(tool_calls=starts), D(tool_calls=pieces))).tool_calls
+
+    assert [("f", {"a": 0}), ("g", {"a": 1}), ("h", {})] == [(each.name, thaw(each.input)) for each in found]
 
 
 def test_text_after_a_call():
@@ -1947,6 +1970,19 @@ def test_counts_of_several_completions(before, behind, tokens):
     assert tokens == found.usage.output_tokens
 
 
+@pytest.mark.parametrize("flag", [True, False])
+def test_flags_beside_the_counts_of_several_completions(flag):
+    """
+    They are no numbers, and stay as they are.
+    """
+    asked, result, said = drawn()
+    first, second = [D(chunk={"id": ident, "usage": {"completion_tokens": 1, "is_byok": flag}}) for ident in ("a", "b")]
+    found = message(stream(D(**asked), first, D(**result), D(**said), second, F(), DONE)).usage
+
+    assert (2, flag) == (found.output_tokens, found.details["is_byok"])
+    assert isinstance(found.details["is_byok"], bool)
+
+
 def test_a_reason_to_finish_in_front_of_a_result():
     """
     It is that of the completion that has called; the one behind the result counts.
@@ -2087,8 +2123,16 @@ def test_a_cut_before_the_usage():
     assert PartStatus.COMPLETED is decoder.message.parts[0].status
 
 
-@pytest.mark.parametrize("delta", [{"refusal": "No"}, {"audio": {"id": "x", "data": "AAAA"}}], ids=["refusal", "audio"])
-def test_a_cut_behind_the_reason_of_a_refusal_or_of_sound(delta):
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"refusal": "No"},
+        {"audio": {"id": "x", "data": "AAAA"}},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "Hm", "index": 0}]},
+    ],
+    ids=["refusal", "audio", "details"],
+)
+def test_a_cut_behind_the_reason_to_finish(delta):
     """
     They are whole, as a text is.
     """
@@ -2697,9 +2741,12 @@ def test_numbers_of_tokens_are_no_facts_of_the_answer():
     """
     With `return_token_ids` each choice of vLLM has the numbers of its own tokens; the last is not all of them.
     """
-    body = answer(D(content="A", choice={"token_ids": [1]}), D(content="B", choice={"token_ids": [2]}))
+    bodies = [
+        answer(D(content="A", choice={"token_ids": [1]}), D(content="B", choice={"token_ids": [2]})),
+        document(content="AB", token_ids=[1, 2]),
+    ]
 
-    assert thaw(message(body).details) == {}
+    assert [{}, {}] == [thaw(message(body).details) for body in bodies]
 
 
 COPY = "\n\n__ENCRYPTED_REASONING__id=rs_1\ngAAAAABp0Q2=="
