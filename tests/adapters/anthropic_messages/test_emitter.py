@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 
 from assistant_events import ErrorInfo, fold
-from assistant_events.testing import Call
+from assistant_events.testing import Call, origin
 from assistant_events.testing import answer as answer_events
-from assistant_events.testing import origin
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 

@@ -21,7 +21,24 @@ from assistant_events.testing import Call
 from assistant_events.values import JsonContent, Origin, TextContent, write_json
 from tests.adapters.openai_responses import notation as responses
 
-from .notation import DIALECT, D, J, answer, document, events, message
+from .notation import DIALECT, D, E, J, T, answer, document, events, message, stream
+from .samples import DRAWN, SAMPLES, drawn
+
+
+def chunks(body):
+    """
+    Return the chunks that an answer is written as, without the mark of its end.
+    """
+    emitter = DIALECT.emitter()
+    frames = [frame for event in events(body) for frame in emitter.emit(event)] + emitter.close()
+    return [frame for frame in frames if frame != "[DONE]"]
+
+
+def deltas(body):
+    """
+    Return the deltas of these chunks.
+    """
+    return [choice["delta"] for chunk in chunks(body) for choice in chunk.get("choices", ())]
 
 
 def test_parallel_calls():
@@ -187,3 +204,52 @@ def test_sound_in_a_document():
     audio = {"id": "audio_1", "data": "AAAA", "transcript": "Hi", "expires_at": 1790000999}
 
     assert audio == DIALECT.emit_resource(message(document(audio=audio)))["choices"][0]["message"]["audio"]
+
+
+def test_a_free_text_in_a_stream():
+    """
+    Its pieces are those of a custom call.
+    """
+    call = {"index": 0, "id": "call_1", "type": "custom", "custom": {"name": "f", "input": "print()"}}
+    written = [each["tool_calls"] for each in deltas(answer(D(tool_calls=[call]))) if "tool_calls" in each]
+
+    assert [
+        [{"index": 0, "id": "call_1", "type": "custom", "custom": {"name": "f", "input": ""}}],
+        [{"index": 0, "custom": {"input": "print()"}}],
+    ] == written
+
+
+def test_tools_that_mistral_has_run():
+    """
+    The result is a message of its own, in a document of several and in a stream.
+    """
+    body = answer(*[D(**each) for each in drawn()])
+    result = {"role": "tool", "tool_call_id": "imagecall", "content": DRAWN}
+    [choice] = DIALECT.emit_resource(message(body))["choices"]
+
+    assert [result] == [each for each in deltas(body) if each.get("role") == "tool"]
+    assert ["I draw.", DRAWN, "Here it is."] == [each["content"] for each in choice["messages"]]
+    assert result == choice["messages"][1]
+    assert "message" not in choice
+
+
+def test_log_probabilities_of_a_document():
+    """
+    They are of the choice.
+    """
+    probabilities = [("Hel", -0.25), ("lo", -0.125)]
+    [choice] = DIALECT.emit_resource(message(SAMPLES["log probabilities"]))["choices"]
+
+    assert {"content": [{"token": text, "logprob": value, "bytes": [72]} for text, value in probabilities]} == choice[
+        "logprobs"
+    ]
+
+
+def test_facts_of_an_answer_that_failed():
+    """
+    They come before its error.
+    """
+    *_, facts, error = chunks(stream(T("a") | {"service_tier": "flex"}, E("Overloaded")))
+
+    assert ("flex", None) == (facts["service_tier"], facts["choices"][0]["finish_reason"])
+    assert "Overloaded" == error["error"]["message"]

@@ -294,7 +294,7 @@ def test_log_probabilities():
     given = stream(done(0, type="message", role="assistant", content=[output_text("Hi", logprobs=LOGPROBS)]))
     _, frames, _ = emitted(events(given))
     shown = {
-        each["type"].removeprefix("response."): (each["part"] if "part" in each else each).get("logprobs")
+        each["type"].removeprefix("response."): each.get("part", each).get("logprobs")
         for each in frames
         if "content_index" in each
     }
