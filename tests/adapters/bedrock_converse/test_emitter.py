@@ -123,6 +123,22 @@ def test_frames():
     assert frames == frames_of(emitted(events(body))[1])
 
 
+def test_an_answer_that_ended_malformed():
+    """
+    Its stop reason is the error: there is no exception, in a stream or in a document.
+    """
+    frames = [M, *text(0, "so"), K("malformed_tool_use", additionalModelResponseFields={"a": 1}), U()]
+    body = b"".join(AwsEventStream.frame(None, each) for each in frames)
+
+    assert frames == frames_of(emitted(events(body))[1])
+    assert {
+        "output": {"message": {"role": "assistant", "content": [{"text": "so"}]}},
+        "stopReason": "malformed_tool_use",
+        "additionalModelResponseFields": {"a": 1},
+        **U()["metadata"],
+    } == DIALECT.emit_resource(message(body))
+
+
 def test_a_late_piece_of_a_block():
     """
     Late content of a block is written under its index, without another start.

@@ -825,10 +825,12 @@ def test_a_tool_whose_result_is_a_message():
     messages, drops = sent(SAMPLES["tool in messages"], "mistral")
     asked, result, said = [{key: each[key] for key in each if key != "index"} for each in drawn()]
     cut, _ = sent(answer(*[D(**each) for each in drawn()[:2]]), "mistral")
+    signed, _ = sent(answer(*[D(**each) for each in drawn(signature="c2ln")]), "mistral")
     elsewhere, others = sent(SAMPLES["tool in messages"])
 
     assert ([asked, result, said], []) == (messages, drops)
     assert [asked, result] == cut
+    assert [asked, result, {**said, "signature": "c2ln"}] == signed
 
     content = [{"type": "text", "text": "A cat"}, {"type": "image_url", "image_url": "https://u.example/i.jpg"}]
     result |= {"content": content, "metadata": {"took": 2}}
