@@ -800,6 +800,16 @@ def test_reasons_of_a_wrong_request(code):
     assert REASONS[code] == (error.kind, error.retryable)
 
 
+def test_an_error_without_its_event():
+    """
+    It is one of the service, whose type counts: a code beside it is of a gateway, and not of AWS.
+    """
+    body = b'data: {"error":{"type":"overloaded_error","code":"529","message":"Overloaded"}}\n\n'
+    error = message(stream(M()) + body).error
+
+    assert ("overloaded", "overloaded_error", "529") == (error.kind, error.code, error.details["code"])
+
+
 def test_a_guardrail_of_a_gateway():
     """
     LiteLLM ends a stream with an error of its own; nothing is wrong with the request.

@@ -44,6 +44,7 @@ from .notation import (
     whole,
 )
 from .samples import (
+    APPROVAL,
     COMPUTER,
     IMAGE,
     LOGPROBS,
@@ -57,6 +58,7 @@ from .samples import (
     RAW,
     RESULTS,
     SAMPLES,
+    SEARCH,
     SHELL,
     TOOL_SEARCH,
     TOOL_SEARCH_OUTPUT,
@@ -230,6 +232,25 @@ class TestResponse:
         assert (1, CallStatus.FAILED) == (len(json.loads(found.raw_input)), found.status)
 
     @pytest.mark.parametrize(
+        ("item", "given"),
+        [
+            (APPROVAL, {"server_label": "z", "name": "cut", "arguments": "{}"}),
+            (
+                {"id": "ws_1", "type": "web_search_call", "status": "completed", "arguments": '{"query":"q"}'},
+                {"arguments": '{"query":"q"}'},
+            ),
+        ],
+        ids=["approval", "search of a gateway"],
+    )
+    def test_fields_that_are_the_input(self, item, given):
+        """
+        A client shows them: which server an approval is about, and what was searched for.
+        """
+        [found] = message(stream(hosted(0, **item))).tool_calls
+
+        assert given == found.input
+
+    @pytest.mark.parametrize(
         ("fields", "behind"),
         [
             ({"type": "mcp_approval_request"}, [{"type": "message", "id": "m_1", "role": "assistant", "content": []}]),
@@ -249,6 +270,21 @@ class TestResponse:
             found,
         )
         assert found.input is not None
+
+    @pytest.mark.parametrize("behind", [[], [{"type": "message", "id": "m", "role": "assistant", "content": []}]])
+    @pytest.mark.parametrize(
+        "item",
+        [SEARCH, {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": '{"a":1}'}],
+        ids=["of the provider", "of the app"],
+    )
+    def test_a_call_in_progress_of_a_response_that_was_cut(self, item, behind):
+        """
+        It was not run, and is not to be run, wherever it is in the output.
+        """
+        output = [{**item, "status": "in_progress"}, *behind]
+        [found] = message(stream(end=incomplete("max_output_tokens", *output))).tool_calls
+
+        assert (CallStatus.FAILED, ErrorKind.INVALID_INPUT) == (found.status, found.error.kind)
 
     def test_an_error_of_a_completed_response(self):
         """
@@ -691,6 +727,7 @@ class TestReasoning:
         )
 
         assert [("reasoning", "Hm.")] == kinds(message(data))
+        assert [] == notes(data)
 
     def test_a_summary_at_the_index_of_a_raw_thought(self):
         """

@@ -14,11 +14,13 @@ from .notation import (
     annotation,
     body,
     call,
+    completed,
     created,
     done,
     events,
     failed,
     frame,
+    hosted,
     incomplete,
     message,
     numbered,
@@ -29,7 +31,7 @@ from .notation import (
     text,
     thoughts,
 )
-from .samples import FILE, LOGPROBS, OVERLAP, PERPLEXITY, SAMPLES, URL
+from .samples import FILE, LOGPROBS, OVERLAP, PERPLEXITY, SAMPLES, SHELL, SHELL_OUTPUT, URL
 
 
 def emitted(given, **options):
@@ -306,6 +308,44 @@ def test_log_probabilities():
         "content_part.done": LOGPROBS,
     } == shown
     assert LOGPROBS == frames[-1]["response"]["output"][0]["content"][0]["logprobs"]
+
+
+def test_a_shell_whose_output_is_an_item():
+    """
+    Its call has ended without it.
+    """
+    _, frames, _ = emitted(events(stream(hosted(0, **SHELL), hosted(1, **SHELL_OUTPUT))))
+    done_items = [each["item"] for each in frames if each["type"].endswith("item.done")]
+
+    assert [SHELL, SHELL_OUTPUT] == done_items == frames[-1]["response"]["output"]
+
+
+def test_fields_of_a_text_without_a_word_here():
+    """
+    They come back where they were.
+    """
+    item = {"type": "message", "role": "assistant", "content": [output_text("Hi", audience="user")]}
+
+    assert [item] == DIALECT.emit_resource(message(stream(done(0, **item))))["output"]
+
+
+def test_a_response_without_a_status():
+    """
+    It comes back without one.
+    """
+    end = completed()
+    del end["response"]["status"]
+
+    assert "status" not in DIALECT.emit_resource(message(stream(text(0, "Hi"), end=end)))
+
+
+def test_an_answer_of_others_that_was_paused():
+    """
+    It is complete: nothing was cut.
+    """
+    given = answer("Hi", finish_reason="pause", origin=origin(dialect="anthropic-messages"))
+
+    assert "completed" == DIALECT.emit_resource(fold(given).last)["status"]
 
 
 @pytest.mark.parametrize("sources", [0.5, True, "none", {"url": URL}], ids=str)

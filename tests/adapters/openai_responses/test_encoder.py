@@ -425,6 +425,16 @@ class TestCompaction:
         assert "Hi." == items[1]["content"]
 
 
+def test_an_open_thought_of_a_server_that_stores_nothing():
+    """
+    It needs no id and no signature: its text is its content (vLLM).
+    """
+    thought = {"id": "rs_1", "type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm"}]}
+    items, drops = encoded(USER, own(stream(hosted(0, **thought), text(1, "Hi."), **UNSTORED)))
+
+    assert ([], thought) == (drops, items[1])
+
+
 class TestChain:
     def test_what_is_new(self):
         """
@@ -466,6 +476,17 @@ class TestChain:
 
         assert "full" == found.mode
         assert "previous_response_id" not in found.body
+
+    def test_a_response_of_another_model(self):
+        """
+        It is sent whole, and that its id is not is reported.
+        """
+        found = DIALECT.encoder([USER, own(stream(text(0, "Hi.")))], {"model": "gpt-4.1"})
+
+        assert ("full", [(None, "other-model"), (0, "other-model")]) == (
+            found.mode,
+            [(drop.part, str(drop.reason)) for drop in found.drops],
+        )
 
     @pytest.mark.parametrize("name", ["tool search", "computer"])
     def test_a_call_that_only_words_can_answer(self, name):
