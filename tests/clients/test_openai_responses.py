@@ -17,7 +17,7 @@ from assistant_events.testing import mock_provider
 from assistant_events.testing.virtual_loop import run
 
 from .answers import end_of, events_of
-from .canned import answered, streamed
+from .canned import answered, served, streamed
 from .mocked import OVERCOME, LoopClock, with_cut
 
 BODY = {"model": "gpt-5.6", "input": "Why?"}
@@ -191,6 +191,80 @@ def test_a_run_is_taken_up_again():
     message = run(work())
 
     assert "Because of the snow, Tromsø." == message.text
+
+
+RESPONSE = {"id": "resp_1", "status": "in_progress", "model": "g", "output": []}
+MESSAGE = {"id": "msg_1", "type": "message", "role": "assistant"}
+
+
+def frames_of(words, **fields):
+    """
+    Return the frames of a response with one text.
+    """
+    response, at = {**RESPONSE, **fields}, {"output_index": 0, "content_index": 0, "item_id": "msg_1"}
+    whole = {**MESSAGE, "content": [{"type": "output_text", "text": words, "annotations": []}]}
+    frames = [
+        {"type": "response.created", "response": response},
+        {"type": "response.output_item.added", "output_index": 0, "item": {**MESSAGE, "content": []}},
+        {"type": "response.output_text.delta", **at, "delta": words},
+        {"type": "response.output_item.done", "output_index": 0, "item": whole},
+        {"type": "response.completed", "response": {**response, "status": "completed", "output": [whole]}},
+    ]
+    return [{**frame, "sequence_number": number} for number, frame in enumerate(frames)]
+
+
+def body_of(*frames):
+    return b"".join(Sse.frame(each["type"], each) for each in frames)
+
+
+def test_a_stream_of_another_run():
+    """
+    Nothing of it is taken: the document of the run that was cut has its answer.
+    """
+    own = frames_of("Snow.", background=True)
+    message, situation, requests = answered(
+        OpenAIResponses,
+        {**BODY, "background": True},
+        streamed(body_of(*own[:2])),
+        streamed(body_of(*frames_of("Rain.", background=True, id="resp_2"))),
+        httpx2.Response(200, json=own[-1]["response"]),
+        api_key="k",
+    )
+
+    assert ("Snow.", "resp_1", "finished") == (message.text, message.run.id, situation)
+    assert [True, True, False] == ["starting_after" in str(each.url) or each.method == "POST" for each in requests]
+
+
+def test_a_run_that_does_not_repeat_what_was_asked():
+    """
+    It is in the background, as the stored message has it, and can be taken up again.
+    """
+    frames = frames_of("Snow.")
+    decoder = OpenAIResponsesApi.decoder("a1", request={"background": True})
+    begun = decoder.feed(body_of(*frames[:2])) + decoder.close(ErrorInfo(kind=ErrorKind.ABORTED, message="left"))
+    http, _ = served(streamed(body_of(*frames)))
+
+    async def work():
+        async with OpenAIResponses("k", http=http, base_url="http://mock", clock=Clock(now=LoopClock().utc)) as client:
+            return fold([*begun, *await events_of(client.resume(fold(begun).last))]).last
+
+    message = run(work())
+
+    assert ("Snow.", MessageStatus.COMPLETED, True) == (message.text, message.status, message.run.resumable)
+
+
+def test_repeated_events_are_no_news():
+    """
+    A stream that brings what has come, and nothing else, is silent.
+    """
+    frames = frames_of("Snow.")
+    decoder = OpenAIResponsesApi.decoder("a1")
+    decoder.feed(body_of(*frames[:3]))
+    known = decoder.news
+    decoder.continue_stream()
+    decoder.feed(body_of(*frames[1:3]))
+
+    assert known == decoder.news
 
 
 def test_what_a_document_means():
