@@ -94,6 +94,19 @@ def test_an_event_that_is_named_an_error(dialect):
     assert ["bad-json"] == [note.code for note in made.notes]
 
 
+def test_an_interaction_that_waits_and_fails():
+    """
+    An error behind the event that it waits for the app is its end.
+    """
+    document, kind = ERRORS["gemini-interactions"]
+    waits = {"event_type": "interaction.requires_action", "interaction": {"id": "v", "status": "requires_action"}}
+    made = load_dialect("gemini-interactions").decoder("m1")
+    frames = b"".join([b"data: %b\n\n" % json.dumps(each).encode() for each in [*TEXTS[made.dialect], waits]])
+    found = fold(made.feed(frames + json.dumps(document).encode()) + made.close()).last
+
+    assert ("Hi", kind) == (found.text, found.error.kind)
+
+
 @pytest.mark.parametrize("listed", [True, False])
 def test_the_cut_of_an_interaction(listed):
     """

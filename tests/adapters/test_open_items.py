@@ -119,6 +119,27 @@ def test_one_answer(name):
     )
 
 
+def test_an_id_that_a_delta_has():
+    """
+    It is that of the item at its index, also where later events have it alone.
+    """
+    frames = [
+        {"type": "order", "at": 0, "delta": '{"a"'},
+        {"type": "order", "at": 1, "delta": '{"b"'},
+        {"type": "order", "at": 0, "id": "o1", "delta": ":"},
+        {"type": "order", "id": "o1", "delta": "1}"},
+        {"type": "order", "at": 1, "delta": ":2}"},
+        {
+            "type": "last",
+            "items": [{**ORDER, "arguments": ""}, {**ORDER, "id": "o2", "call_id": "c2", "arguments": ""}],
+        },
+    ]
+    decoder = AcmeDecoder("a1", request={"model": "m"})
+    events = [event for frame in frames for event in decoder.feed(json.dumps(frame).encode() + b"\n")]
+
+    assert [{"a": 1}, {"b": 2}] == [call.arguments for call in fold(events + decoder.close()).last.tool_calls]
+
+
 class PiecesDecoder(DecoderBase):
     """
     Decodes pieces of calls: index, id, name and text.

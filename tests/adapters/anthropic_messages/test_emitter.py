@@ -158,6 +158,25 @@ def test_a_failed_result_without_content():
     } == DIALECT.emit_resource(message(body))["content"][1]
 
 
+@pytest.mark.parametrize("end", [[], [E()]], ids=["cut", "error"])
+def test_a_block_that_was_cut(end):
+    """
+    It has no stop: a client would take it for a whole one.
+    """
+    body = stream(M(usage={"input_tokens": 0, "output_tokens": 0}), B(0, "text", text=""), T(0, "so"), *end)
+
+    assert frames_of(body) == frames_of(emitted(events(body))[1])
+
+
+def test_a_message_without_a_reason_to_stop():
+    """
+    None is made up for it.
+    """
+    frames = frames_of(emitted(events(stream(M(), *text(0, "so"), K(None), END)))[1])
+
+    assert [None] == [each["delta"]["stop_reason"] for name, each in frames if name == b"event: message_delta"]
+
+
 def test_a_replaced_call_that_came_whole():
     """
     A call of the app before a fallback is one of the app in the stream, also when its input was in its start.

@@ -1222,6 +1222,18 @@ def test_what_several_models_have_left_behind():
     assert [2] == [place for place, _ in drops]
 
 
+def test_a_thought_alone_behind_an_answer_that_was_cut():
+    """
+    It is not sent, so the answer is in front of the next prompt, and not asked for again.
+    """
+    cut = message(stream(M(), *text(0, "So"), E()))
+    thought = message(answer(B(0, "thinking", thinking=""), H(0, "x"), S(0, "EqQB"), X(0)))
+    messages, _ = encoded(USER, cut, thought, AND)
+
+    assert ["user", "assistant", "user"] == [each["role"] for each in messages]
+    assert [block("text", text="So")] == messages[1]["content"]
+
+
 def test_a_blank_text_before_a_thought():
     """
     The thought is not sent at the end of an answer, and what is left of it is blank.

@@ -11,6 +11,7 @@ from assistant_events.testing import Call, answer, durable, origin
 
 from .notation import (
     DIALECT,
+    added,
     annotation,
     body,
     call,
@@ -196,6 +197,25 @@ def test_a_text_that_was_cut_has_no_end():
     ends = [(frame["type"], frame["summary_index"]) for frame in frames if frame["type"].endswith("done")]
 
     assert [("response.reasoning_summary_text.done", 0), ("response.reasoning_summary_part.done", 0)] == ends
+
+
+def test_a_call_that_the_limit_has_cut():
+    """
+    Its item has ended so, and is in the last response.
+    """
+    item = {
+        "id": "fc_1",
+        "type": "function_call",
+        "call_id": "c1",
+        "name": "f",
+        "arguments": '{"a',
+        "status": "incomplete",
+    }
+    given = stream(added(0, **{**item, "arguments": ""}), done(0, **item), end=incomplete("max_output_tokens", item))
+    _, frames, _ = emitted(events(given))
+
+    assert [item] == [frame["item"] for frame in frames if frame["type"] == "response.output_item.done"]
+    assert [item] == frames[-1]["response"]["output"]
 
 
 def test_a_run_that_becomes_known_late():
