@@ -22,7 +22,7 @@ from assistant_events.adapters.openai_responses.client import OpenAIResponsesApi
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, Situation
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing.virtual_loop import run
-from tests.adapters.notation import C, D, E, K, S, mo, text
+from tests.adapters.notation import C, D, E, K, S, U, X, mo, text
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import AGENT, BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last, now
@@ -1586,3 +1586,47 @@ def test_a_key_that_changes(monkeypatch):
     run(work())
 
     assert ["one", "two"] == keys
+
+
+def test_a_stream_that_does_not_continue():
+    """
+    More of a part that has not begun shows that the stream is not the rest; more of one that has is it.
+    """
+    strayed = []
+    for index in (0, 5):
+        decoder = GeminiInteractionsApi.decoder("m")
+        decoder.feed(as_bytes(C(status="in_progress"), S(0, mo()), D(0, text("Hel"))))
+        decoder.continue_stream()
+        decoder.feed(as_bytes(D(index, text("lo"))))
+        strayed.append(decoder.strayed)
+
+    assert [False, True] == strayed
+
+
+def test_an_end_without_a_status():
+    """
+    It is that of the status before it, and waits for the counts that the document has.
+    """
+    decoder = GeminiInteractionsApi.decoder("m")
+    decoder.feed(as_bytes(C(status="in_progress"), S(0, mo()), D(0, text("Hi")), X(0), U("completed")))
+    decoder.feed(as_bytes(K(status=None, usage=None)))
+
+    assert decoder.held
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("antigravity-preview-09-2026", "agent"),
+        ("code-mender-preview-10-2026", "agent"),
+        ("deep-research-preview-04-2026", "agent"),
+        ("gemini-3.6-flash", "model"),
+    ],
+)
+def test_the_request_of_a_stored_message(name, key):
+    """
+    The name of an agent is under its own key.
+    """
+    origin = Origin(provider="google", dialect="gemini-interactions", model=name)
+
+    assert {key: name} == GeminiInteractionsApi().request_of(AssistantMessage(id="a1", origin=origin))
