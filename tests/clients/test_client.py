@@ -1000,6 +1000,12 @@ def test_a_cursor_that_is_refused():
 STORED = {
     "a model of Gemini": (GeminiInteractionsApi, "gemini-3.6-flash", False, {"model": "gemini-3.6-flash"}),
     "an agent of it": (GeminiInteractionsApi, AGENT, True, {"agent": AGENT, "store": True, "background": True}),
+    "another agent": (
+        GeminiInteractionsApi,
+        "code-mender-preview-10-2026",
+        False,
+        {"agent": "code-mender-preview-10-2026"},
+    ),
     "a model of OpenAI": (OpenAIResponsesApi, "gpt-5.6", False, {"model": "gpt-5.6"}),
     "one in the background": (
         OpenAIResponsesApi,
@@ -1612,21 +1618,3 @@ def test_an_end_without_a_status():
     decoder.feed(as_bytes(K(status=None, usage=None)))
 
     assert decoder.held
-
-
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("antigravity-preview-09-2026", "agent"),
-        ("code-mender-preview-10-2026", "agent"),
-        ("deep-research-preview-04-2026", "agent"),
-        ("gemini-3.6-flash", "model"),
-    ],
-)
-def test_the_request_of_a_stored_message(name, key):
-    """
-    The name of an agent is under its own key.
-    """
-    origin = Origin(provider="google", dialect="gemini-interactions", model=name)
-
-    assert {key: name} == GeminiInteractionsApi().request_of(AssistantMessage(id="a1", origin=origin))

@@ -1738,3 +1738,16 @@ def test_a_cut_answer_and_calls_without_a_thought():
     assert [["text"], ["text"], ["text", "text"]] == [[each["type"] for each in one["content"]] for one in again]
     assert "asked for again" in str(drops)
     assert again == kept
+
+
+def test_a_call_without_a_thought_for_deepseek():
+    """
+    Other servers take it where thinking is enabled, as Claude does not.
+    """
+    asked = {"model": "deepseek-chat", "max_tokens": 9, "thinking": {"type": "enabled", "budget_tokens": 1024}}
+    found = message(answer(*tool(0), stop_reason="tool_use"), provider="deepseek", request={"model": "deepseek-chat"})
+    transcript = fold([found.tool_calls[0].succeed("ok")], start=Transcript(messages=(USER, found)))
+    request = DIALECT.encoder(transcript, asked, provider="deepseek")
+
+    assert ["thinking", "tool_use"] == [each["type"] for each in request.body["messages"][1]["content"]]
+    assert () == request.drops

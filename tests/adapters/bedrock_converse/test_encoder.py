@@ -7,7 +7,7 @@ import re
 import attrs
 import pytest
 
-from assistant_events import Origin, UserMessage, fold
+from assistant_events import Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.testing import Call, error
 from assistant_events.testing import answer as built
@@ -834,3 +834,20 @@ def test_a_thought_is_bound_to_what_was_sent_before_it(field):
 
     assert "was called with" in str(asked)
     assert asked == later[:1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "kinds"), [("amazon.nova-2-lite-v1:0", [*"ct"]), (MODEL, [*"tc"])], ids=["Nova", "Claude"]
+)
+def test_a_cited_text_behind_a_call_of_nova(asked, kinds):
+    """
+    Claude refuses a text between a call and its result: it is in front of the call, with its sources.
+    """
+    body = answer(*tool(0, "t1"), T(1, "So."), C(1, **FACTS), X(1), reason="tool_use")
+    found = message(body, request={"modelId": "amazon.nova-2-lite-v1:0"})
+    transcript = fold([found.pending_tool_calls[0].succeed("ok")], start=Transcript(messages=(USER, found)))
+    messages, _ = encoded(*transcript.messages, model=asked)
+    cited = {"citationsContent": {"content": [{"text": "So."}], "citations": [FACTS]}}
+    blocks = {"t": cited, "c": {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}}}
+
+    assert [blocks[kind] for kind in kinds] == messages[1]["content"]
