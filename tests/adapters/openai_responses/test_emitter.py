@@ -32,7 +32,7 @@ from .notation import (
     text,
     thoughts,
 )
-from .samples import FILE, LOGPROBS, OVERLAP, PERPLEXITY, SAMPLES, SHELL, SHELL_OUTPUT, URL
+from .samples import FILE, LOGPROBS, OVERLAP, PERPLEXITY, SAMPLES, SEARCH, SHELL, SHELL_OUTPUT, URL
 
 
 def emitted(given, **options):
@@ -197,6 +197,16 @@ def test_a_text_that_was_cut_has_no_end():
     ends = [(frame["type"], frame["summary_index"]) for frame in frames if frame["type"].endswith("done")]
 
     assert [("response.reasoning_summary_text.done", 0), ("response.reasoning_summary_part.done", 0)] == ends
+
+
+def test_the_status_of_an_item_that_was_cut():
+    """
+    It is that of its start, where some servers write that it is complete.
+    """
+    drops, frames, _ = emitted(events(body(created(), added(0, **SEARCH))))
+
+    assert () == drops
+    assert [SEARCH] == [frame["item"] for frame in frames if "item" in frame]
 
 
 def test_a_call_that_the_limit_has_cut():
