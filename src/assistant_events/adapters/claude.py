@@ -309,8 +309,7 @@ class ClaudeEncoder(AskAgainEncoder):
 
 
 def _is_call_block(block: Item) -> bool:
-    call = mapping(block, "toolUse")
-    return block.get("type") == "tool_use" or (bool(call) and "type" not in call)
+    return block.get("type") == "tool_use" or "toolUse" in block
 
 
 def _is_text_block(block: Item) -> bool:
