@@ -222,6 +222,17 @@ def test_a_result_that_lost_its_call():
     assert steps == wire_steps(read(*steps))
 
 
+def test_a_result_of_a_server_that_lost_its_call():
+    """
+    Its type is that of the call, whose tool it names.
+    """
+    asked = step("mcp_server_tool_call", id="a", name="ask", server_name="docs", arguments={"q": 1})
+    answered = step("mcp_server_tool_result", call_id="lost", name="ask", server_name="docs", result="found")
+
+    assert [asked, answered, th(signature="s")] == wire_steps(read(asked, answered, th(signature="s")))
+    assert [asked, answered, th(signature="s")] == wire_steps(read(asked, th(signature="s"), answered))
+
+
 def test_a_result_that_never_had_a_call():
     """
     Without such a call it is the last step, where it turned out to have none.
@@ -513,6 +524,10 @@ BARE = {
             step("google_search_call", id="c1", arguments={"a": 1}),
             step("google_search_result", call_id="c1", result="x"),
         ],
+    ),
+    "a function with the name of a tool of the provider": (
+        [call("google_search")],
+        [fc(name="google_search", arguments={"a": 1})],
     ),
     "a tool of the provider without a type of its own": (
         [call("run", provider_executed=True, output=JsonContent([1]))],
