@@ -90,9 +90,6 @@ def call_type(part: msg.ToolPart) -> str:
     kind = part.state.get("type")
     if isinstance(kind, str):
         return kind
-    result = part.result_state.get("type")
-    if isinstance(result, str) and result.endswith("_result"):
-        return result.removesuffix("_result") + "_call"
     own = f"{part.name}_call"
     return own if part.provider_executed and "i" not in part.state and own in vocabulary.CALLS else "function_call"
 
