@@ -1366,21 +1366,24 @@ def test_results_of_renamed_calls_in_later_answers():
     assert [] == drops
 
 
-def test_callers_that_were_renamed():
+@pytest.mark.parametrize("of_call", [True, False], ids=["the call has it", "the result alone has it"])
+def test_callers_that_were_renamed(of_call):
     """
     A call that code has made names the code by its new id, and so does a result.
     """
     caller = {"type": "code_execution_20250825", "tool_id": "srv.1"}
+    beside = {"caller": caller} if of_call else {}
     body = answer(
         *tool(0, "srv.1", "code_execution", "{}", "server_tool_use"),
-        *tool(1, "srvtoolu_2", "web_search", "{}", "server_tool_use", caller=caller),
+        *tool(1, "srvtoolu_2", "web_search", "{}", "server_tool_use", **beside),
         *result(2, "srvtoolu_2", SEARCH, caller=caller),
-        *tool(3, "toolu_1", caller=caller),
+        *tool(3, "toolu_1", **beside),
         stop_reason="tool_use",
     )
     [_, sent, _], drops = encoded(USER, message(body))
+    callers = ["srv_1"] * 3 if of_call else [None, "srv_1", None]
 
-    assert ["srv_1"] * 3 == [each["caller"]["tool_id"] for each in sent["content"][1:]]
+    assert callers == [each.get("caller", {}).get("tool_id") for each in sent["content"][1:]]
     assert [(2, "no-answer")] == drops
 
 
