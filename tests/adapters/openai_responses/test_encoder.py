@@ -435,6 +435,15 @@ def test_an_open_thought_of_a_server_that_stores_nothing():
     assert ([], thought) == (drops, items[1])
 
 
+def test_an_empty_text_with_fields():
+    """
+    It comes back with its message, whose id the last text has.
+    """
+    item = {**message_item("Hi."), "content": [output_text("", audience="user"), output_text("Hi.")]}
+
+    assert ([item], []) == sent(stream(done(0, **item)))
+
+
 class TestChain:
     def test_what_is_new(self):
         """
