@@ -125,7 +125,7 @@ def test_frames():
 
 def test_an_answer_that_ended_malformed():
     """
-    Its stop reason is the error: there is no exception, in a stream or in a document.
+    Its stop reason is the error, without an exception, in a stream and in a document.
     """
     frames = [M, *text(0, "so"), K("malformed_tool_use", additionalModelResponseFields={"a": 1}), U()]
     body = b"".join(AwsEventStream.frame(None, each) for each in frames)

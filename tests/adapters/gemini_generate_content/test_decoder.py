@@ -1148,7 +1148,7 @@ def test_audio_at_two_rates():
 
 def test_audio_with_a_name():
     """
-    It is no piece of other audio, and its name is kept.
+    It does not continue other audio, and its name is kept.
     """
     audio = {"mimeType": "audio/L16;codec=pcm;rate=24000", "data": "AAE=", "displayName": "greeting"}
     [found] = message(answer({"inlineData": audio})).media

@@ -142,7 +142,7 @@ def written(given_events):
 
 def test_the_stream_of_a_malformed_call():
     """
-    The reason of the candidate is its error; there is no other one.
+    The reason of the candidate is its error, and the only one.
     """
     assert FAILED["malformed call"] == written(events(SAMPLES["malformed call"]))[-1]
 
@@ -168,7 +168,7 @@ def test_an_answer_to_continue():
 
 def test_a_prompt_that_was_blocked():
     """
-    The reason is that of the prompt, beside which there is no candidate.
+    The reason is that of the prompt, without a candidate beside it.
     """
     blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": USAGE, **HEAD}
 

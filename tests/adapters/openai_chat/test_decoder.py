@@ -1973,7 +1973,7 @@ def test_counts_of_several_completions(before, behind, tokens):
 @pytest.mark.parametrize("flag", [True, False])
 def test_flags_beside_the_counts_of_several_completions(flag):
     """
-    They are no numbers, and stay as they are.
+    They do not count as numbers, and stay as they are.
     """
     asked, result, said = drawn()
     first, second = [D(chunk={"id": ident, "usage": {"completion_tokens": 1, "is_byok": flag}}) for ident in ("a", "b")]
