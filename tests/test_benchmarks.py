@@ -8,11 +8,11 @@ import pytest
 
 from assistant_events.adapters import AwsEventStream
 from benchmarks import __main__ as command
-from benchmarks import answers, events, limit, measure, peers, recordings, wire
+from benchmarks import answers, events, limit, measure, peers, recordings, session, wire
 from benchmarks.catalogue import BENCHMARKS
 from benchmarks.decode import check, check_message, consume
 from benchmarks.dialects import WIRES
-from benchmarks.measure import QUICK, Figure, Note, Settings, compare, exponent, tracing
+from benchmarks.measure import QUICK, Comparison, Figure, Note, Settings, compare, exponent, tracing
 from benchmarks.report import plain
 
 ROOT = Path(__file__).parents[1]
@@ -614,3 +614,14 @@ class TestCatalogue:
         assert {*CASES, "peers", "mock_peers", "recordings"} == set(BENCHMARKS)
         assert all("?" in benchmark.__doc__ for benchmark in BENCHMARKS.values())
         assert all(f"`{name}`" in readme for name in BENCHMARKS)
+
+
+def test_what_one_side_costs_more(monkeypatch):
+    """
+    It is a multiple of the limit: one half more than what costs 4 limits is 2 of them, a quarter more is 1.
+    """
+    compared = iter([Comparison((4.0,), 1.0, 1.0), Comparison((1.5, 1.25, 1.5), 1.0, 1.0)])
+    monkeypatch.setattr(session, "compare", lambda *_: next(compared))
+    figure = session._Difference(list, list, [b"{}"]).figure("case", TINY, None, "")
+
+    assert (2.0, (2.0, 1.0, 2.0)) == (figure.value, figure.samples)
