@@ -74,7 +74,11 @@ _GAPS = {
     "int": rb"-?+(?:0|[1-9]\d{0,17}+)(?:\.\d{1,17}+)?+",
     "float": rb"-?+(?:0|[1-9]\d{0,17}+)(?:\.\d{1,17}+)?+",
 }
-"""What a gap matches. Strings with escapes and numbers with exponents, which need a parser, are decoded in full."""
+"""
+What a gap matches. Strings with escapes and numbers with exponents, which need a parser, are decoded in full.
+
+A snapshot, which nothing reads, is any string of JSON.
+"""
 
 _PIECES = re.compile(rb'("(?:[^"\\]|\\.)*"|[^" \]}]+| (?![ \]}]))|( +(?![ \]}]))|( *[\]}])')
 """Constant bytes; several spaces; a closing bracket with the spaces before it."""
