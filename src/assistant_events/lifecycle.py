@@ -299,7 +299,9 @@ _NO_CALL, _CALLED = CallPhase.UNKNOWN, CallPhase.CALLED
 _NO_FRAGMENTS: Final = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
 
 
-class _Call:
+class CallLifecycle:
+    """The phase of one call, and what its guards ask. `MessageLifecycle.advance` moves it."""
+
     __slots__ = ("approval", "attempt", "name", "phase", "provider_executed")
 
     def __init__(self, name: str, provider_executed: bool) -> None:
@@ -310,6 +312,7 @@ class _Call:
         self.approval: str | None = None
 
     def advance_by_app(self, event: Any) -> Rejection | None:
+        """Note an event of the app, or return why it is out of place."""
         # Any: an event of `_BY_APP`, recognised by its class.
         if self.provider_executed:
             return _CONFLICT
@@ -347,7 +350,7 @@ class MessageLifecycle:
     def __init__(self, phase: MessagePhase = MessagePhase.UNKNOWN) -> None:
         self.phase = phase
         self._fragments: dict[str, FragmentPhase] = _NO_FRAGMENTS.copy()
-        self._calls: dict[str, _Call] = {}
+        self._calls: dict[str, CallLifecycle] = {}
 
         # What the guards ask, kept up to date: a message may have any number of calls.
         self._unsettled: dict[str, None] = {}
@@ -391,6 +394,10 @@ class MessageLifecycle:
         call = self._calls.get(call_id)
         return _NO_CALL if call is None else call.phase
 
+    def of_call(self, call_id: str) -> CallLifecycle:
+        """Return the lifecycle of a call that has begun."""
+        return self._calls[call_id]
+
     def unsettled_calls(self) -> list[str]:
         """Return the ids of calls that keep a step from ending: without input, or the provider's without a result."""
         return list(self._unsettled)
@@ -416,7 +423,7 @@ class MessageLifecycle:
     def adopt_call(self, part: Any, phase: CallPhase) -> None:
         """Set the phase of a call from the `ToolPart` of a message that is known already."""
         # Any: messages are in the same layer.
-        call = self._calls[part.call_id] = _Call(part.name, part.provider_executed)
+        call = self._calls[part.call_id] = CallLifecycle(part.name, part.provider_executed)
         call.phase = phase
         call.attempt, call.approval = part.attempt, part.approval
         self.acted = self.acted or part.answered or part.attempt > 0
@@ -434,7 +441,7 @@ class MessageLifecycle:
         cls = event.__class__
         if call is None:
             # Only events with a name begin a call.
-            call = self._calls[call_id] = _Call(event.name, event.provider_executed)
+            call = self._calls[call_id] = CallLifecycle(event.name, event.provider_executed)
         elif cls not in _INPUT_PIECES:
             rejection = self._update_call(call, event)
             if rejection is not None:
@@ -447,7 +454,7 @@ class MessageLifecycle:
                 self._unsettled.pop(call_id, None)
         return None
 
-    def _update_call(self, call: _Call, event: Any) -> Rejection | None:
+    def _update_call(self, call: CallLifecycle, event: Any) -> Rejection | None:
         """Note what an event adds to a call, or return why the call does not allow it."""
         # Any: as for `_advance_call`.
         cls = event.__class__

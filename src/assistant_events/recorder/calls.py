@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from assistant_events import events as ev
 from assistant_events.errors import JsonError
-from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle
+from assistant_events.lifecycle import CallLifecycle, CallPhase, KnownEvent, MessageLifecycle
 from assistant_events.recorder.fragments import Fragments, JsonMap, join_surrogates, merge_state
 from assistant_events.values import (
     Content,
@@ -40,6 +40,11 @@ _success: Callable[..., ev.ToolSuccess] = constructor(ev.ToolSuccess)
 # Reading a member of an enum takes as long as a look-up in a table.
 _INPUT_OPEN, _SETTLED = CallPhase.INPUT_OPEN, CallPhase.SETTLED
 
+_NOT_BEGUN: Final = CallLifecycle("", provider_executed=False)
+
+_ENDED: Final = Buffer("")
+"""The buffer of each call whose input has ended: the event holds the text, and a step may have any number of calls."""
+
 _NO_RESULT = ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
 _CUT = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the provider's answer ended before a result of this call")
 CUTS: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
@@ -51,13 +56,17 @@ _INCOMPLETE = "the provider marked the input as incomplete"
 class OpenCall:
     """A call, from its first piece to its result. *call_id* is empty while it waits for its name."""
 
-    __slots__ = ("buffer", "call_id", "held", "input", "key", "name", "provider_executed", "provider_id", "state")
+    __slots__ = (
+        *("buffer", "call_id", "held", "input", "key"),
+        *("lifecycle", "name", "provider_executed", "provider_id", "state"),
+    )
 
     kind: Final = "tool.input"
     """Kind of its content, beside those of fragments."""
 
     def __init__(self, provider_id: str | None, name: str, key: Hashable, *, provider_executed: bool) -> None:
         self.call_id = ""
+        self.lifecycle = _NOT_BEGUN
         self.provider_id = provider_id
         self.name = name
         self.key = key
@@ -69,6 +78,11 @@ class OpenCall:
         self.buffer: Buffer[str] = Buffer("")
         self.held = ""
         """First half of a surrogate pair whose second half has not come."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its input is open."""
+        return self.lifecycle.phase is _INPUT_OPEN
 
 
 class Result(NamedTuple):
@@ -133,14 +147,6 @@ class Calls:
 
     # -- looking up
 
-    def phase(self, call: OpenCall) -> CallPhase:
-        """Return the phase of a call."""
-        return self._lifecycle.call(call.call_id)
-
-    def is_open(self, call: OpenCall) -> bool:
-        """Whether the input of a call is open."""
-        return self._lifecycle.call(call.call_id) is _INPUT_OPEN
-
     def of_key(self, key: Hashable) -> OpenCall | None:
         """Return the call of a key; it may wait for its name."""
         return None if key is None else self._by_key.get(key) or self.waiting.get(key)
@@ -156,7 +162,7 @@ class Calls:
     def open_of(self, key: Hashable) -> OpenCall | None:
         """Return the call of a key, where its input is open."""
         call = self._by_key.get(key)
-        return call if call is not None and self.is_open(call) else None
+        return call if call is not None and call.lifecycle.phase is _INPUT_OPEN else None
 
     def open_input(self, provider_id: str | None, key: Hashable) -> OpenCall | None:
         """Return the call of the key, or the newest of the id (`None`: of all), whose input is open."""
@@ -164,7 +170,7 @@ class Calls:
             return self.open_of(key)
         self._enter_new()
         begun = self._inputs.get(provider_id, [])
-        while begun and not self.is_open(begun[-1]):
+        while begun and not begun[-1].is_open:
             begun.pop()
         return begun[-1] if begun else None
 
@@ -182,12 +188,12 @@ class Calls:
 
     def is_answered(self, call: OpenCall) -> bool:
         """Whether a call has its result, and not only from before a replay."""
-        return self.phase(call) is _SETTLED and call.call_id not in self.answered_before
+        return call.lifecycle.phase is _SETTLED and call.call_id not in self.answered_before
 
     def open_deltas(self) -> Iterator[ev.Event]:
         """Yield the text that each open input has shown as one delta."""
         for call in self.by_id.values():
-            if self.is_open(call) and (shown := call.buffer.shown()):
+            if call.is_open and (shown := call.buffer.shown()):
                 yield self._delta(call, 0, shown)
 
     # -- input
@@ -232,7 +238,7 @@ class Calls:
     def end_unsure(self, *, complete: bool = True) -> None:
         """End the input whose end waits, if there is one."""
         call, self.unsure = self.unsure, None
-        if call is not None and self.is_open(call):
+        if call is not None and call.is_open:
             self.end(call, complete=complete)
 
     def end(
@@ -286,6 +292,7 @@ class Calls:
             text = write_json(parsed).decode()
         call.state.update(items_of(state))
         self._emit(self._ended(call, text, complete=complete))
+        call.buffer = _ENDED
         if fault:
             return fault
         self._emit(
@@ -352,9 +359,9 @@ class Calls:
         if call.call_id in self.answered_before:
             self.answered_before.discard(call.call_id)
             return
-        if self.is_open(call) and (fault := self._end_input(call)) and result.error is None:
+        if call.is_open and (fault := self._end_input(call)) and result.error is None:
             self.fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
-        if self.phase(call) is _SETTLED:
+        if call.lifecycle.phase is _SETTLED:
             self._note("second-result", "a second result of one call was left out")
             return
         values = {
@@ -377,7 +384,7 @@ class Calls:
                 self._note("orphan-result", "a result came without its call, which was made up")
                 state = self._numbers.add_to(result.key, {**result.call_state, "orphan": True})
                 call = self.begin(result.call_id, result.name, None, state, provider_executed=True)
-            if self.phase(call) is not CallPhase.INPUT_ENDED:  # else a cut ended its input, and it fails
+            if call.lifecycle.phase is not CallPhase.INPUT_ENDED:  # else a cut ended its input, and it fails
                 self.answer(call, result)
         self._held.clear()
 
@@ -386,7 +393,7 @@ class Calls:
     def end_inputs(self, *, is_cut: bool) -> None:
         """End every input that is open, as complete, but for a last one without any text when *is_cut*."""
         for call in [*self.by_id.values(), *self.waiting.values()]:
-            if not call.call_id or self.is_open(call):
+            if not call.call_id or call.is_open:
                 self.end(call, waits=True)
         self.end_unsure(complete=not is_cut)
 
@@ -396,13 +403,13 @@ class Calls:
         for call in list(self.waiting.values()):
             self.end(call)
         for call in self.by_id.values():
-            if self.is_open(call):
+            if call.is_open:
                 self._emit(self._ended(call, self._input_text(call), complete=False))
 
     def fail_unsettled(self, error: ErrorInfo) -> None:
         """Fail every call that has no result."""
         for call in self.by_id.values():
-            if self.phase(call) is not _SETTLED:
+            if call.lifecycle.phase is not _SETTLED:
                 self.fail(call, error)
 
     def fail_missing(self, *, is_whole: bool) -> None:
@@ -439,12 +446,14 @@ class Calls:
         """Return the id of a new call, and its state with the provider's own id where that differs."""
         # Any: see `OpenCall.state`.
         call_id = self._unique(call.provider_id)
-        own_id = {} if call_id == call.provider_id else {"id": call.provider_id}
-        return call_id, self._numbers.added_to(call.key, {**call.state, **own_id})
+        if call_id != call.provider_id:
+            call.state["id"] = call.provider_id
+        return call_id, self._numbers.added_to(call.key, call.state)
 
     def _register(self, call: OpenCall, call_id: str, known: dict[str, Any]) -> None:
         # Any: see `OpenCall.state`.
         call.call_id = call_id
+        call.lifecycle = self._lifecycle.of_call(call_id)
         call.state = known
         self.by_id[call_id] = call
         if call.key is not None:

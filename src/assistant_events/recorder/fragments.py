@@ -139,7 +139,7 @@ class OpenFragment:
                 message_id=message_id,
                 text=value,
                 complete=complete,
-                citations=tuple([_placed_in(value or "", each) for each in self.citations]),
+                citations=tuple([_placed_in(value or "", each) for each in self.citations]) if self.citations else (),
                 details=self.details,
                 state=state,
             )

@@ -89,7 +89,7 @@ class Recorder(Delivery):
     def unanswered(self, *, provider_executed: bool) -> list[str]:
         """Return the ids of the calls that were made and have no result, oldest first."""
         calls = [call for call in self._calls.by_id.values() if call.provider_executed is provider_executed]
-        made = [call for call in calls if call is self._calls.unsure or self._calls.phase(call) is CallPhase.CALLED]
+        made = [call for call in calls if call is self._calls.unsure or call.lifecycle.phase is CallPhase.CALLED]
         return [call.call_id for call in made]
 
     def so_far(self) -> list[ev.Event]:
@@ -267,7 +267,7 @@ class Recorder(Delivery):
         call = self._calls.of_key(key)
         if key in self._opaque:
             merge_state(self._opaque[key], known)
-        elif call is not None and (not call.call_id or self._calls.is_open(call)):
+        elif call is not None and (not call.call_id or call.is_open):
             merge_state(call.state, known)
         elif not (self._calls.keep_held(key, known) or self._fragments.keep(key, known, citations, details)):
             self._note("stray-facts", "facts came for an item that had not begun or had ended")
@@ -280,7 +280,7 @@ class Recorder(Delivery):
         if key in self._opaque:
             self._emit_opaque(self._opaque.pop(key), key)
         elif call is not None:
-            if not call.call_id or self._calls.is_open(call):
+            if not call.call_id or call.is_open:
                 self._calls.end(call, waits=True)
         else:
             self._fragments.end_item(key)
