@@ -380,6 +380,7 @@ def test_context_is_cut_at_the_last_summary():
     failed = [*compaction(message_id="c2")[:1], CompactionFailed(message_id="c2", error=error())]
     events = [prompt(), *compaction(), *answer("Hi"), *failed, *compaction(message_id="c3")[:1]]
 
+    assert ["c1"] == [each.id for each in fold(events[: 1 + len(compaction())]).context()]
     assert ["c1", "a1", "c2", "c3", "u2"] == [each.id for each in fold([*events, prompt(message_id="u2")]).context()]
 
 
