@@ -87,21 +87,25 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk; Code Assist has it in an object."""
-        event = {**others(event, ("response",)), **mapping(event, "response")} if mapping(event, "response") else event
+        if "response" in event and (inner := mapping(event, "response")):
+            event = {**others(event, ("response",)), **inner}
         if not event.keys().isdisjoint(google_rpc.OF_DUMPS):
             event = google_rpc.camel_keys(event)
         if event.get("error") is not None:
             self.fail_step(google_rpc.ERRORS.read_document(event))
             return
         self._model = self._model or string(event, "modelVersion") or None
-        if learn(self.step_state, {key: string(event, key) or None for key in words.OF_RESPONSE}):
+        state = {key: value for key in words.OF_RESPONSE if (value := string(event, key))}
+        if not state.items() <= self.step_state.items():
+            self.step_state |= state
             self._fast_paths.clear()  # learned frames have the old values, which would count again
         self._keep_counts(mapping(event, "usageMetadata"))
         learn(self.step_details, event, _FRAME)
         candidates = mappings(event, "candidates")
         if candidates or "responseId" in event:
             self.ensure_started()
-        self._on_history(event)
+        if "automaticFunctionCallingHistory" in event:
+            self._on_history(event)
         for candidate in candidates:
             index = integer(candidate, "index") or 0
             self._index = index if self._index is None else self._index
@@ -133,9 +137,11 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _keep_counts(self, usage: Fields) -> None:
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
-        counts = {key: n for key, n in usage.items() if n is not None and key.endswith(("TokenCount", "TokensDetails"))}
-        self._counts = counts or self._counts
-        self._traffic |= others(usage, counts) if len(counts) < len(usage) else {}
+        if usage.keys() != self._counts.keys() or None in usage.values():  # mostly they are those of the chunk before
+            counts = {key: n for key, n in others(usage).items() if key.endswith(("TokenCount", "TokensDetails"))}
+            self._traffic |= others(usage, counts)
+            usage = counts or self._counts
+        self._counts = usage
 
     def _on_history(self, event: Fields) -> None:
         for place, part in enumerate(google_rpc.results_of_client(event)[self._given :], self._given + 1):
@@ -146,8 +152,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _on_candidate(self, candidate: Fields, event: Fields) -> None:
         learn(self.step_details, candidate, _CANDIDATE)
-        extend_arrays(self.step_details, "logprobsResult", mapping(candidate, "logprobsResult"))
-        extend_arrays(self.step_details, "citationMetadata", mapping(candidate, "citationMetadata"), repeats=True)
+        for key in ("logprobsResult", "citationMetadata"):
+            if key in candidate:
+                extend_arrays(self.step_details, key, mapping(candidate, key), repeats=key == "citationMetadata")
         if token := string(candidate, "continuationToken"):
             self.step_state["continuationToken"] = token
         parts = mappings(mapping(candidate, "content"), "parts")
@@ -169,15 +176,13 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._is_finished = True
         if self._reason not in ("CONTINUATION", "MAX_TOKENS"):
             self.step_state.pop("continuationToken", None)  # of a checkpoint, which is void with any other end
-        if self._reason is None:
+        if error := words.failure(self._reason, string(self.step_details, "finishMessage")):
+            self.fail_step(error)
+        elif self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
-            return
-        error = words.failure(self._reason, string(self.step_details, "finishMessage"))
-        if error is None:
+        else:
             finish = words.FINISH_REASONS.get(self._reason, FinishReason.OTHER)
             self.finish_step(self.finish_reason_of(finish), self._reason)
-        else:
-            self.fail_step(error)
 
     # -- parts
 
@@ -231,10 +236,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
             opened = self.recorder.open_of(self._last_item)
             assert isinstance(opened, OpenFragment), "it has begun"
             self._text = opened
-        key = self._text.key
-        (self.recorder.text if kind == "text" else self.recorder.reasoning)(text, key=key)
+        (self.recorder.text if kind == "text" else self.recorder.reasoning)(text, key=self._last_item)
         if state:
-            self.recorder.keep(key, state)
+            self.recorder.keep(self._last_item, state)
         elif event is not None:
             self.offer_fast_path(event, ("candidates", 0, "content", "parts", 0, "text"), self._text, kind=kind)
 

@@ -60,8 +60,7 @@ class GeminiGenerateContentEncoder(AskAgainEncoder):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the contents: Gemini 3.6 refuses anything beside results (MoonshotAI/kimi-code#3274)."""
-        begun = self.begun(items, "parts", "functionCall")
-        return {"contents": joined_roles(begun, "parts", apart="functionResponse")}
+        return {"contents": joined_roles(self.begun(items, "parts", "functionCall"), "parts", apart="functionResponse")}
 
     def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
         """Return the token that continues an answer: the request is the same again. One that came back is none."""

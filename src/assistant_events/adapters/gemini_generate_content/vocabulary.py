@@ -74,8 +74,7 @@ RESERVED: Final = frozenset({"type", "i", "id", "orphan", "fields", "outcome"})
 """Keys of state that no field of a part may take. `fields` has what else is in the object of the part's kind."""
 
 USAGE: Final = UsageTable(
-    # `totalTokenCount` is the sum of prompt, tool use, candidates and thoughts; the prompt includes what was cached
-    # (all recordings).
+    # Recordings: `totalTokenCount` sums prompt, tool use, candidates and thoughts; the prompt includes what was cached.
     counts={
         "input_tokens": "promptTokenCount",
         "cache_read_tokens": "cachedContentTokenCount",
