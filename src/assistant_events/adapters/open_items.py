@@ -18,7 +18,7 @@ import attrs
 
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.call_forms import CallForm, CallForms
-from assistant_events.adapters.json_fields import Fields, array, is_array, mappings, others, string
+from assistant_events.adapters.json_fields import Fields, array, mappings, others, string
 from assistant_events.adapters.text_forms import TextForm, TextForms, place_key
 from assistant_events.recorder.calls import OpenCall, parse_input
 from assistant_events.values import write_json
@@ -108,9 +108,9 @@ class OpenItem:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
         if "async_" in fields:  # of a dump of the official client without its aliases
             fields = {**others(fields, ("async_",)), "async": fields["async_"]}
-        known = self.fields.items()
-        longer = [key for key, value in known if is_array(value) and len(value) > len(array(fields, key))]
-        self.fields |= others(fields, left_out, longer)
+        arrays = [(key, value) for key, value in self.fields.items() if isinstance(value, (list, tuple))]
+        longer = [key for key, value in arrays if len(value) > len(array(fields, key))]
+        self.fields |= others(fields, left_out, longer) if longer else others(fields, left_out)
         if self.index is not None:
             self.learned.append(self)
 
@@ -241,9 +241,8 @@ class OpenItem:
         place = len(siblings)
         state = {**self.state, place_key(form.where): place, **({"type": kind} if typed else {})}
         at = place if index is None else index
-        part = OpenItem(self.decoder, kind, self.role, form.field, state, form.where, at)
+        part = OpenItem(self.decoder, kind, self.role, form.field, state, form.where, at, learned=self.learned)
         part.key = part if self.parts else self
-        part.learned = self.learned
         self.parts.append(part)
         siblings.append(part)
         self.by_index.setdefault((form.where, at), part)

@@ -43,8 +43,8 @@ class SequenceNumbers:
 
     def add(self, number: int | None) -> None:
         """Add a number, also one of the fast path."""
-        if number is not None:
-            self.last = max(number, self.last or 0)
+        if number is not None and (self.last is None or number > self.last):
+            self.last = number
 
     def skipped(self, kind: str, item: object) -> SkippedFrames | None:
         """Return what gets the deltas of this type and item on the fast path; `None` when the numbers are wrong."""
@@ -58,8 +58,10 @@ class SequenceNumbers:
 
     def is_repeated(self, number: int | None, kind: str, item: object = None, delta: object = None) -> bool:
         """Return whether a frame came before."""
+        if number is None:
+            return False
         self.add(number)
-        if number is None or self._frames is None:
+        if self._frames is None:
             return False
         serial, frame = b"%d" % number, (kind, item, delta)
         if serial not in self._frame_ids:

@@ -117,6 +117,8 @@ class TextForms(dict[str, TextForm]):
     def _read(self, item: Fields, at: _Place) -> list[Fields]:
         """Return the objects of an array; those that are a plain text are texts of the first type."""
         given, kinds = item.get(at.where), at.kinds
+        if given is None:
+            return []
         items = (given,) if isinstance(given, str) else array(item, at.where)
         found: list[Fields] = []
         for each in items:

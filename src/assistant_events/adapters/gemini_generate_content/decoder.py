@@ -87,8 +87,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk; Code Assist has it in an object."""
-        if "response" in event and (inner := mapping(event, "response")):
-            event = {**others(event, ("response",)), **inner}
+        event = {**others(event, ("response",)), **mapping(event, "response")} if mapping(event, "response") else event
         if not event.keys().isdisjoint(google_rpc.OF_DUMPS):
             event = google_rpc.camel_keys(event)
         if event.get("error") is not None:
@@ -236,9 +235,10 @@ class GeminiGenerateContentDecoder(DecoderBase):
             opened = self.recorder.open_of(self._last_item)
             assert isinstance(opened, OpenFragment), "it has begun"
             self._text = opened
-        (self.recorder.text if kind == "text" else self.recorder.reasoning)(text, key=self._last_item)
+        key = self._text.key
+        (self.recorder.text if kind == "text" else self.recorder.reasoning)(text, key=key)
         if state:
-            self.recorder.keep(self._last_item, state)
+            self.recorder.keep(key, state)
         elif event is not None:
             self.offer_fast_path(event, ("candidates", 0, "content", "parts", 0, "text"), self._text, kind=kind)
 

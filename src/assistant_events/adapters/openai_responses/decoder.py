@@ -63,8 +63,8 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         match verb:
             case "added" | "delta" | "done" | "annotation.added" if name in words.TEXT_EVENTS:
                 self._on_text(event, words.TEXT_EVENTS[name], verb)
-            case "added" | "done" if name == "output_item" and mapping(event, "item"):  # proxies send null, too
-                self._on_item(count(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
+            case "added" | "done" if name == "output_item" and (item := mapping(event, "item")):  # proxies send null
+                self._on_item(count(event, "output_index"), item, is_done=verb == "done")
             case "" if name in ("created", "done") or name in words.UNFINISHED.union(words.ENDS):
                 beside = others(event, ("type", "sequence_number", "response"))
                 self._on_response({**beside, **mapping(event, "response")}, name)
@@ -229,17 +229,17 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _on_text(self, event: Fields, kind: str, verb: str) -> None:
         """Read an event about a text, about a part with one, or about an input."""
-        fields = mapping(event, "part")
+        fields = mapping(event, "part") if "part" in event else {}
         kind = kind or string(fields, "type") or ""
         about, index = words.TEXTS.get(kind), count(event, "output_index")
         if words.is_of_others(event) if about is not None else kind not in words.TOOLS.inputs:
             return  # the item has what is not of this answer, and parts of unknown types
         whose = kind if about is None else about.item
-        address = string(event, "item_id") or (index if fields else None)  # vLLM 0.10 has empty ids
+        address = (item_id := string(event, "item_id")) or (index if fields else None)  # vLLM 0.10 has empty ids
         named = self._items.at(address) if fields or about is None else None
         if named is not None and named.kind != whose and (fields or named.role == "call"):
             return  # LiteLLM's bridge ends a text with a part of another kind; its custom calls have arguments, too
-        item = self._items.find(index, string(event, "item_id"), whose, verb)
+        item = self._items.find(index, item_id, whose, verb)
         if item.ended or item.role == "opaque":
             self.note("late-event", "an event about an item that had ended, or is kept raw, was left out")
             return
@@ -274,7 +274,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
         part.complete()
         cited = [citation_of(each, part.length) for each in known[part.cited :] if string(each, "type") != "file_path"]
         part.ended, part.cited = True, len(known)
-        details = others({"logprobs": array(part.fields, "logprobs") or None})
+        details = {"logprobs": logprobs} if (logprobs := array(part.fields, "logprobs")) else {}
         if (state := _final_state(part)) != part.state or cited or details:  # its start had the same
             self.recorder.keep(part.key, state, cited, details)
 

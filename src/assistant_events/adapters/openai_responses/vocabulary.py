@@ -128,7 +128,7 @@ RESERVED: Final = names("type i id call_id orphan item_id part output_index cont
 """Keys of state that no field of an item may take."""
 
 OWN_FIELDS: Final[dict[str, Collection[str]]] = {
-    **{kind: {"type", text.field, "annotations", "logprobs"} for kind, text in TEXTS.items()},
+    **{kind: frozenset({"type", text.field, "annotations", "logprobs"}) for kind, text in TEXTS.items()},
     **dict.fromkeys(TEXTS.roles, RESERVED.union(TEXTS.arrays, {"role"})),
     **{kind: RESERVED | tool.own_fields() for kind, tool in TOOLS.items()},
     **{kind: RESERVED | {field} for kind, field in TOOLS.outputs.items()},
