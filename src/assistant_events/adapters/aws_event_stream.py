@@ -183,17 +183,17 @@ class AwsEventStream(Framing):
         if size - begin < _PRELUDE.size:
             return None
         length, headers_size, checksum = _PRELUDE.unpack_from(data, begin)
-        prelude_sum = crc32(data[begin : begin + _LENGTHS.size])
-        self.damaged = prelude_sum != checksum or length < headers_size + _OVERHEAD
-        self.too_long = not self.damaged and length > self._max
+        payload_at = _PRELUDE.size + headers_size
+        start = data[begin : begin + payload_at]
+        known = self._starts.get(start)
+        if known is None:
+            self.damaged = crc32(start[: _LENGTHS.size]) != checksum or length < headers_size + _OVERHEAD
+            self.too_long = not self.damaged and length > self._max
         if self.damaged or self.too_long:
             return None
         if begin + length > size:
             self._missing = length
             return None
-        payload_at = _PRELUDE.size + headers_size
-        start = data[begin : begin + payload_at]
-        known = self._starts.get(start)
         if known is None:
             read = _read_headers if payload_at < _MAX_HEADERS else _read_headers.__wrapped__
             try:

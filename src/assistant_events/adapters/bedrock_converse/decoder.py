@@ -76,7 +76,9 @@ class BedrockConverseDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one event: an object whose only key is its type. Other keys may be beside it."""
-        kind = next((key for key in event if key in words.EVENTS and event[key] is not None), "")
+        kind = next(iter(event), "")
+        if kind not in words.EVENTS or event[kind] is None:
+            kind = next((key for key in event if key in words.EVENTS and event[key] is not None), "")
         fields = mapping(event, kind)
         index = integer(fields, "contentBlockIndex")
         match kind:
