@@ -450,7 +450,7 @@ class DecoderBase(FrameReader):
         """
         if self.usage_table is None:
             raise TypeError(f"{type(self).__name__}.usage_table: expected a UsageTable to read usage with, got None")
-        if fields and (known := others(fields)):
+        if fields and (known := others(fields) if None in fields.values() else fields):
             self._usage = {**known, "partial": True} if partial else known
 
     def learn_details(self, fields: Fields, own: Collection[str], *, level: str = "") -> None:

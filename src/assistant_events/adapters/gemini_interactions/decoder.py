@@ -75,7 +75,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         if counted or self._cursor is not None:
             self._cursor = string(counted, "event_id") or None
             self._last_event_id = self._cursor or self._last_event_id
-            self._note_running_usage(counted)
+            if "usage" in counted or "metadata" in counted:
+                self._note_running_usage(counted)
 
     def _begin_hop(self) -> None:
         self.output_error: Fields | None = None
