@@ -108,7 +108,7 @@ class OpenItem:
         """Take what a repetition has of it, but for the fields *left_out*; a shorter array is not the whole."""
         if "async_" in fields:  # of a dump of the official client without its aliases
             fields = {**others(fields, ("async_",)), "async": fields["async_"]}
-        arrays = [(key, value) for key, value in self.fields.items() if isinstance(value, (list, tuple))]
+        arrays = [(key, value) for key, value in self.fields.items() if type(value) in (list, tuple)]
         longer = [key for key, value in arrays if len(value) > len(array(fields, key))]
         self.fields |= others(fields, left_out, longer) if longer else others(fields, left_out)
         if self.index is not None:

@@ -229,7 +229,7 @@ class OpenAIResponsesDecoder(NumberedDecoder):
 
     def _on_text(self, event: Fields, kind: str, verb: str) -> None:
         """Read an event about a text, about a part with one, or about an input."""
-        fields = mapping(event, "part") if "part" in event else {}
+        fields: Fields = mapping(event, "part") if "part" in event else {}
         kind = kind or string(fields, "type") or ""
         about, index = words.TEXTS.get(kind), count(event, "output_index")
         if words.is_of_others(event) if about is not None else kind not in words.TOOLS.inputs:
