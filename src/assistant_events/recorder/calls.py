@@ -42,9 +42,6 @@ _INPUT_OPEN, _SETTLED = CallPhase.INPUT_OPEN, CallPhase.SETTLED
 
 _NOT_BEGUN: Final = CallLifecycle("", provider_executed=False)
 
-_ENDED: Final = Buffer("")
-"""The buffer of each call whose input has ended: the event holds the text, and a step may have any number of calls."""
-
 _NO_RESULT = ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
 _CUT = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the provider's answer ended before a result of this call")
 CUTS: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
@@ -162,6 +159,7 @@ class Calls:
     def open_of(self, key: Hashable) -> OpenCall | None:
         """Return the call of a key, where its input is open."""
         call = self._by_key.get(key)
+        # As `is_open`, which would be one more call.
         return call if call is not None and call.lifecycle.phase is _INPUT_OPEN else None
 
     def open_input(self, provider_id: str | None, key: Hashable) -> OpenCall | None:
@@ -292,7 +290,6 @@ class Calls:
             text = write_json(parsed).decode()
         call.state.update(items_of(state))
         self._emit(self._ended(call, text, complete=complete))
-        call.buffer = _ENDED
         if fault:
             return fault
         self._emit(

@@ -136,7 +136,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _keep_counts(self, usage: Fields) -> None:
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
-        if usage.keys() != self._counts.keys() or None in usage.values():  # mostly they are those of the chunk before
+        if usage.keys() != self._counts.keys() or None in usage.values():  # else only the numbers are new
             counts = {key: n for key, n in others(usage).items() if key.endswith(("TokenCount", "TokensDetails"))}
             self._traffic |= others(usage, counts)
             usage = counts or self._counts
