@@ -475,12 +475,16 @@ def test_an_event_that_comes_twice_on_the_fast_path(taken):
     assert ["framed"] * 2 == taken
 
 
-def test_usage_on_the_way():
+@pytest.mark.parametrize(
+    "beside", [lambda usage: {"usage": usage}, lambda usage: {"metadata": {"total_usage": usage}}], ids=["own", "total"]
+)
+def test_usage_on_the_way(beside):
     """
-    Usage that deltas on the fast path have is that of a run without another one.
+    Usage that deltas on the fast path have is that of a run without another one; a null is none.
     """
     made = decoder()
-    for each in (C(), S(0, mo()), *[{**D(0, text("a")), "usage": {"total_output_tokens": at}} for at in range(COUNT)]):
+    counts = [*range(COUNT), None]
+    for each in (C(), S(0, mo()), *[{**D(0, text("a")), **beside({"total_output_tokens": at})} for at in counts]):
         made.feed(frame(each))
     (*_, failed) = made.close()
 

@@ -565,7 +565,7 @@ def test_null_is_missing():
     given = [
         {"messageStart": None, "throttlingException": None, **D(0, **thought, toolUse=None)},
         {"throttlingException": None, "telemetry": {}},
-        {"contentBlockStart": None, **X(0)},
+        {"telemetry": {}, "contentBlockStart": None, **X(0)},
     ]
     decoder = DIALECT.decoder("a1")
     found = [event for each in [M, *given, K(), U()] for event in decoder.feed_event(each)]

@@ -969,11 +969,12 @@ def test_a_candidate_alone_with_another_index():
     assert "one two" == message(body).text
 
 
-def test_counts_before_the_last_chunk():
+@pytest.mark.parametrize("last", [None, {}, dict.fromkeys(USAGE)], ids=["none", "empty", "nulls"])
+def test_counts_before_the_last_chunk(last):
     """
     A last chunk without counts takes none away.
     """
-    body = stream(C(T("a"), usage=USAGE), C(T("b"), finish="STOP"))
+    body = stream(C(T("a"), usage=USAGE), C(T("b"), finish="STOP", usage=last))
 
     assert USAGE == message(body).usage.details
 
@@ -1101,10 +1102,11 @@ def test_an_id_that_changes_and_comes_back(fast):
     """
     decoder = DIALECT.decoder("a1")
     decoder.fast = fast
-    other = {**HEAD, "responseId": "r2"}
-    found = decoder.feed(stream(*[C(T("a"))] * 6, C(T("a"), head=other), *[C(T("a"))] * 6)) + decoder.close()
+    changed = [*[C(T("a"))] * 6, C(T("a"), head={**HEAD, "responseId": "r2"})]
+    found = decoder.feed(stream(*changed, *[C(T("a"))] * 6)) + decoder.close()
 
     assert {"responseId": "r1"} == thaw(fold(found).last.state)
+    assert {"responseId": "r2"} == thaw(message(stream(*changed)).state)
 
 
 @pytest.mark.parametrize(

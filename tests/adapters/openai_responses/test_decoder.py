@@ -781,6 +781,23 @@ class TestTexts:
 
         assert ["https://a.example"] == [each.url for each in found.citations]
 
+    def test_what_the_official_client_has_parsed_beside_fewer_annotations(self):
+        """
+        It is not of the wire, also where the part has fewer annotations than came before.
+        """
+        frames = text(0, "So")
+        part = {**output_text("So"), "parsed": {"a": 1}}
+        frames[-1:-1] = [
+            frame("output_text.annotation.added", output_index=0, content_index=0, annotation=URL),
+            frame("content_part.done", output_index=0, content_index=0, part=part),
+        ]
+        [found] = message(stream(frames)).parts
+
+        assert (["https://a.example"], False) == (
+            [each.url for each in found.citations],
+            "parsed" in repr(thaw(found.state)),
+        )
+
     def test_annotations_at_the_end_of_an_item(self):
         """
         They are those of their text, also when that has ended before the next one began.
