@@ -98,18 +98,19 @@ ANSWERED = Call("search", {"q": 1}, call_id="s1", provider_executed=True, output
 
 def test_a_call_that_another_provider_has_not_answered():
     """
-    It is left out and reported: a client would run it as one of the app. With its result it is written.
+    It is written as one of a tool of the service, with a result or none: a client runs functions.
     """
     given_events = built("So.", calls=[HOSTED, ANSWERED])
-    drops, body, _ = emitted(given_events)
-    call = F("search", {"q": 1}, id="s1")
-    result = {"functionResponse": {"id": "s1", "name": "search", "response": {"output": "found"}}}
+    _, body, found = emitted(given_events)
+    ids = ["call-1", "s1"]
+    calls = [{"toolCall": {"id": given_id, "toolType": "search", "args": {"q": 1}}} for given_id in ids]
+    result = {"toolResponse": {"id": "s1", "toolType": "search", "response": {"output": "found"}}}
     chunks = [json.loads(frame.removeprefix(b"data: ")) for frame in body.strip().split(b"\n\n")]
 
-    assert [T("So."), call, result] == [chunk["candidates"][0]["content"]["parts"][0] for chunk in chunks[:-1]]
-    assert (1, "unplaced") in [(drop.part, str(drop.reason)) for drop in drops]
+    assert [T("So."), *calls, result] == [chunk["candidates"][0]["content"]["parts"][0] for chunk in chunks[:-1]]
+    assert [True, True] == [call.provider_executed for call in fold(found).last.tool_calls]
     document = DIALECT.emit_resource(fold(given_events).last)
-    assert [T("So."), call, result] == document["candidates"][0]["content"]["parts"]
+    assert [T("So."), *calls, result] == document["candidates"][0]["content"]["parts"]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def test_the_result_of_a_call_that_another_provider_has_run(answer, response):
     document = DIALECT.emit_resource(fold(built(calls=[called])).last)
     [_, result] = document["candidates"][0]["content"]["parts"]
 
-    assert {"functionResponse": {"id": "s1", "name": "search", "response": response}} == result
+    assert {"toolResponse": {"id": "s1", "toolType": "search", "response": response}} == result
 
 
 def written(given_events):

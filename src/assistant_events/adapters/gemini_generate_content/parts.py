@@ -17,7 +17,6 @@ from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.items import ItemParts, items_of
 from assistant_events.adapters.json_fields import is_array, is_object, mapping, string, without
-from assistant_events.history import has_result
 from assistant_events.values import MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
@@ -40,8 +39,6 @@ def part_kind(part: msg.Part) -> PartKind | None:
             return "part" if mapping(part.state, "part") else None
         case msg.MediaPart():
             return "part" if part.data or part.uri is not None else None
-        case msg.ToolPart(provider_executed=True) if call_kind_of(part) == "functionCall" and not has_result(part):
-            return None  # a client would run it
         case _:
             return None if part.state.get("orphan") is True else "part"
 
@@ -65,8 +62,7 @@ def write_part(kind: PartKind, part: msg.Part) -> Item:
             if kind == "result":
                 return {_RESULTS[call_kind]: {**_result(call_kind, part), **fields}, **more}
             arguments = thaw(part.input or NO_FIELDS)
-            named = {"toolType": part.name} if call_kind == "toolCall" else {"name": part.name}
-            named |= {"args": arguments} if arguments or call_kind == "functionCall" else {}
+            named = _named(call_kind, part) | ({"args": arguments} if arguments or call_kind == "functionCall" else {})
             return {call_kind: {**(arguments if call_kind == "executableCode" else named), **fields}, **more}
         case msg.OpaquePart():
             return {**state["part"]}
@@ -75,9 +71,9 @@ def write_part(kind: PartKind, part: msg.Part) -> Item:
 
 
 def call_kind_of(call: msg.ToolPart) -> str:
-    """Return the kind of a call; those that other providers ran are functions."""
-    kind = string(call.state, "type") or ""
-    return kind if kind in _RESULTS else "functionCall"
+    """Return the kind of a call; one that another provider ran is not a function, which clients run."""
+    other = "toolCall" if call.provider_executed and "i" not in call.state else "functionCall"
+    return kind if (kind := string(call.state, "type")) in _RESULTS else other
 
 
 def media_part(media: MediaContent | msg.MediaPart) -> Item:
@@ -88,13 +84,17 @@ def media_part(media: MediaContent | msg.MediaPart) -> Item:
 
 
 def _result(call_kind: str, call: msg.ToolPart) -> Item:
-    """Return the result of a call that the provider ran, as the decoder has read it."""
+    """Return the result of a call that the provider ran, as the decoder has read it; of another, an object."""
     value = output_value(call)
-    if call_kind == "toolCall":  # one without a response has none (FILE_SEARCH, 2026-07)
-        return {"toolType": call.name, **({} if value is None else {"response": value})}
+    if call_kind == "toolCall" and "i" in call.state:  # one without a response has none (FILE_SEARCH, 2026-07)
+        return _named(call_kind, call) | ({} if value is None else {"response": value})
     text = "".join([item.text for item in call.output if isinstance(item, TextContent)])
     if call_kind == "executableCode":
         outcome = "OUTCOME_OK" if call.error is None else call.error.code or "OUTCOME_FAILED"
         return {"outcome": outcome, "output": text}
     in_words = {"error": text or call.error.message} if call.error else {"output": value if is_array(value) else text}
-    return {"name": call.name, "response": value if is_object(value) else in_words}
+    return {**_named(call_kind, call), "response": value if is_object(value) else in_words}
+
+
+def _named(call_kind: str, call: msg.ToolPart) -> Item:
+    return {"toolType" if call_kind == "toolCall" else "name": call.name}
