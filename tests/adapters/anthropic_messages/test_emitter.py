@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 from hypothesis import given
 
-from assistant_events import ErrorInfo, fold
+from assistant_events import ErrorInfo, Usage, fold
 from assistant_events.testing import Call, origin
 from assistant_events.testing import answer as answer_events
+from assistant_events.values import JsonContent
 from tests.adapters.reading import emitted_by
 from tests.drawn import sessions
 
@@ -127,20 +128,40 @@ def test_the_container_of_an_answer():
     assert [container] == [each["delta"]["container"] for name, each in frames if name == b"event: message_delta"]
 
 
-def test_the_error_of_a_call_that_another_provider_has_run():
+@pytest.mark.parametrize(
+    ("answered", "text", "is_error"),
+    [
+        ({"output": JsonContent([{"url": "u"}])}, '[{"url":"u"}]', False),
+        ({"output": "found"}, "found", False),
+        ({"error": ErrorInfo(kind="tool", message="No page")}, "No page", True),
+    ],
+    ids=["json", "text", "error"],
+)
+def test_a_call_that_another_provider_has_run(answered, text, is_error):
     """
-    Its result is marked as failed, and has the message where the service has a code.
+    It is one of an MCP server, which clients read with any name; the AI SDK takes its input from the start.
     """
-    called = Call("search", {}, call_id="s1", provider_executed=True, error=ErrorInfo(kind="tool", message="No page"))
-    document = DIALECT.emit_resource(fold(answer_events(calls=[called], origin=origin(dialect="acme-chat"))).last)
-    error = {"type": "search_tool_result_error", "error_code": "No page"}
+    called = Call("search", {"q": 1}, call_id="s1", provider_executed=True, **answered)
+    given = answer_events(calls=[called], origin=origin(dialect="acme-chat"))
+    call = {"type": "mcp_tool_use", "id": "s1", "name": "search", "server_name": "search", "input": {"q": 1}}
+    found = {"type": "mcp_tool_result", "tool_use_id": "s1", "is_error": is_error}
+    found["content"] = [{"type": "text", "text": text}]
+    started = [
+        each["content_block"] for name, each in frames_of(emitted(given)[1]) if name == b"event: content_block_start"
+    ]
 
-    assert {
-        "type": "search_tool_result",
-        "tool_use_id": "s1",
-        "content": error,
-        "is_error": True,
-    } == document["content"][1]
+    assert [call, found] == DIALECT.emit_resource(fold(given).last)["content"]
+    assert [call, found] == started
+
+
+def test_counts_of_another_provider():
+    """
+    Clients expect both sides: an answer whose prompt was blocked has none of one.
+    """
+    given = answer_events("Hi", origin=origin(dialect="acme-chat"), usage=Usage(input_tokens=9))
+    [delta] = [each["usage"] for name, each in frames_of(emitted(given)[1]) if name == b"event: message_delta"]
+
+    assert {"input_tokens": 9, "output_tokens": 0} == delta == DIALECT.emit_resource(fold(given).last)["usage"]
 
 
 def test_a_failed_result_without_content():

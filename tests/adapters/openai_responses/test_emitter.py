@@ -8,6 +8,7 @@ import pytest
 from assistant_events import ErrorInfo, Usage, find_problems, fold
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import Call, answer, durable, origin
+from assistant_events.values import JsonContent
 
 from .notation import (
     DIALECT,
@@ -188,6 +189,24 @@ def test_the_error_of_a_call_that_another_provider_has_run():
     assert ["No page"] == [item["error"] for item in document["output"]]
 
 
+@pytest.mark.parametrize(
+    ("answered", "output"),
+    [({"output": JsonContent([{"url": "u"}])}, '[{"url":"u"}]'), ({"output": "found"}, "found"), ({}, None)],
+    ids=["json", "text", "none"],
+)
+def test_a_call_that_another_provider_has_run(answered, output):
+    """
+    It is one of an MCP server: clients require its name, and a text for the output. Without one it has not ended.
+    """
+    called = Call("search", {"q": 1}, call_id="s1", provider_executed=True, **answered)
+    given = answer(calls=[called], origin=origin(dialect="acme-chat"))
+    [item] = DIALECT.emit_resource(fold(given).last)["output"]
+    found = ("mcp_call", "search", "search", output)
+
+    assert found == (item["type"], item["name"], item["server_label"], item.get("output"))
+    assert ([item] if answered else []) == emitted(given)[1][-1]["response"]["output"]
+
+
 def test_a_text_that_was_cut_has_no_end():
     """
     The service writes `done` when a text is finished, so a client that reads half of one gets none; others have it.
@@ -348,6 +367,8 @@ def test_a_shell_whose_output_is_an_item():
     done_items = [each["item"] for each in frames if each["type"].endswith("item.done")]
 
     assert [SHELL, SHELL_OUTPUT] == done_items == frames[-1]["response"]["output"]
+    started = [each["item"] for each in frames if each["type"].endswith("item.added")]
+    assert ["in_progress", SHELL_OUTPUT["status"]] == [item["status"] for item in started]
 
 
 def test_fields_of_a_text_without_a_word_here():
@@ -449,6 +470,26 @@ def test_usage_of_others():
 
     assert written == emitted(given)[1][-1]["response"]["usage"]
     assert written == DIALECT.emit_resource(fold(given).last)["usage"]
+
+
+def test_counts_of_one_side():
+    """
+    Clients refuse a usage without the other: an answer whose prompt was blocked has no output.
+    """
+    given = answer("", usage=Usage(input_tokens=7), origin=origin(dialect="gemini-generate-content"))
+    usage = DIALECT.emit_resource(fold(given).last)["usage"]
+
+    assert (7, 0) == (usage["input_tokens"], usage["output_tokens"])
+
+
+def test_an_end_that_has_no_word():
+    """
+    The answer is incomplete without details: clients refuse a reason that is null.
+    """
+    given = answer("Hi", finish_reason="other", origin=origin(dialect="openai-chat"))
+    end = emitted(given)[1][-1]["response"]
+
+    assert ("incomplete", None) == (end["status"], end["incomplete_details"])
 
 
 def test_fields_that_every_response_has():

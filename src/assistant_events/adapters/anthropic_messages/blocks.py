@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_or_own_id
-from assistant_events.adapters.call_results import output_value
+from assistant_events.adapters.call_results import output_value, text_of
 from assistant_events.adapters.claude import in_messages
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, joined_state
@@ -38,17 +38,18 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
         case "reasoning":
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
         case "call":  # an own one of the provider has its type
-            type_ = state.get("type", "tool_use" if "i" in state or not first.provider_executed else "server_tool_use")
-            call_id, arguments = wire_or_own_id(first), thaw(first.input or NO_FIELDS)
-            return {"type": type_, "name": first.name, "input": arguments, **more, "id": call_id}
+            call = {"name": first.name, "input": thaw(first.input or NO_FIELDS), **more, "id": wire_or_own_id(first)}
+            if "i" not in state and first.provider_executed:  # clients read the calls of MCP servers with any tool
+                return {"type": "mcp_tool_use", "server_name": first.name, **call}
+            return {"type": state.get("type", "tool_use"), **call}
+        case "result" if "i" not in state:
+            text = text_of(first.output) or ("" if first.error is None else first.error.message)
+            content, is_failed = {"content": [{"type": "text", "text": text}]}, first.error is not None
+            return {"type": "mcp_tool_result", "tool_use_id": wire_or_own_id(first), "is_error": is_failed, **content}
         case "result":
             output = join_sealed(output_value(first), mapping(state, "sealed"))
-            kind_of, is_marked = state.get("type", f"{first.name}_tool_result"), "is_error" in more
-            if first.error is not None and words.result_error(output, is_error=is_marked) is None:  # of another wire
-                output = output or {"type": f"{kind_of}_error", "error_code": first.error.message}
-                more = {**more, "is_error": True}
-            content = {} if output is None else {"content": output}
-            return {"type": kind_of, "tool_use_id": wire_or_own_id(first), **content, **more}
+            result = {"type": state.get("type", f"{first.name}_tool_result"), "tool_use_id": wire_or_own_id(first)}
+            return {**result, **({} if output is None else {"content": output}), **more}
         case "media" | "opaque":  # no model answers with media; these nulls are refused (anthropic-sdk-python#1828)
             block, optional = mapping(state, "block"), ("encrypted_content", "signature", "tool_changes")
             return {key: block[key] for key in block if block[key] is not None or key not in optional} or None

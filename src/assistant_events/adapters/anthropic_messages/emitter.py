@@ -22,6 +22,8 @@ _stop_reason = partial(finish_word, dialect=_DIALECT, words=words.FINISH_REASONS
 _OF_DELTA = ("stop_sequence", "stop_details", "container")
 """Facts about the end of a message inside the `delta` of a `message_delta`; others are beside it."""
 
+_NO_COUNTS = {"input_tokens": 0, "output_tokens": 0}  # official clients expect them
+
 
 class AnthropicMessagesEmitter(BlockEmitter):
     """Writes one answer as a stream."""
@@ -33,9 +35,8 @@ class AnthropicMessagesEmitter(BlockEmitter):
     # -- the message
 
     def on_start(self, message: msg.AssistantMessage) -> None:
-        """Write `message_start`. Official clients expect counts in it: zeros."""
-        counts = {"input_tokens": 0, "output_tokens": 0}
-        self.write({"type": "message_start", "message": {**_head(message), "content": [], "usage": counts}})
+        """Write `message_start`."""
+        self.write({"type": "message_start", "message": {**_head(message), "content": [], "usage": {**_NO_COUNTS}}})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write `message_delta` and `message_stop`, or the error; without an end when the stream was cut."""
@@ -43,8 +44,7 @@ class AnthropicMessagesEmitter(BlockEmitter):
         if message.error is None or usage or facts:
             delta = {key: facts.pop(key) for key in _OF_DELTA if key in facts}
             stop = {"stop_reason": _stop_reason(message), "stop_sequence": None, **delta}
-            counts = usage or {"output_tokens": 0}
-            self.write({"type": "message_delta", "delta": stop, "usage": counts, **facts})
+            self.write({"type": "message_delta", "delta": stop, "usage": usage or {"output_tokens": 0}, **facts})
         if message.error is None:
             self.write({"type": "message_stop"})
         elif not is_lost(message.error):
@@ -83,7 +83,7 @@ def _split(block: dict[str, Any], part: msg.Part | None) -> tuple[dict[str, Any]
             deltas = [{"type": "thinking_delta", "thinking": part.text}] if part.text else []
             signed = [{"type": "signature_delta", "signature": block["signature"]}] if block["signature"] else []
             return {**block, "thinking": "", "signature": ""}, [*deltas, *unknown, *signed]
-        case msg.ToolPart():
+        case msg.ToolPart() if "i" in part.state or not part.provider_executed or part.input is None:
             raw = part.raw_input if part.input_status is not None else None
             text = write_json(block["input"]).decode() if raw is None else raw
             deltas = [{"type": "input_json_delta", "partial_json": text}]
@@ -98,7 +98,7 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     if message.error is not None:
         return {"type": "error", **words.ERRORS.write_document(own_error(message, _DIALECT, words.ERRORS))}
     message = own_message(message, _DIALECT)
-    ending = {"stop_reason": _stop_reason(message), "usage": _usage(message), **_facts(message)}
+    ending = {"stop_reason": _stop_reason(message), "usage": _usage(message) or {**_NO_COUNTS}, **_facts(message)}
     return {**_head(message), "content": content_blocks(message, "i", blocks.write_block), **ending}
 
 
@@ -116,4 +116,5 @@ def _facts(message: msg.AssistantMessage) -> dict[str, Any]:
 
 
 def _usage(message: msg.AssistantMessage) -> dict[str, Any]:
-    return {} if message.usage is None else without(words.USAGE.write(message.usage), {"partial"})
+    counts = {} if message.usage is None else without(words.USAGE.write(message.usage), {"partial"})
+    return counts if message.origin.dialect == _DIALECT or not counts else {**_NO_COUNTS, **counts}

@@ -37,10 +37,8 @@ class OpenAIResponsesEmitter(ItemEmitter):
         """Write the last frame with the whole response; when the stream was cut, one that ends nothing."""
         super().on_end(message)
         status = "in_progress" if is_lost(message.error) else _status(message)
-        response = _response(message, status)
-        if status != "in_progress":
-            response["output"] = self.output()
-        self._frame(status, response=response)
+        output = {} if status == "in_progress" else {"output": self.output()}
+        self._frame(status, response={**_response(message, status), **output})
 
     def has_later_result(self, item: Item, call: msg.ToolPart) -> bool:
         """Return whether the result of a call, which the provider runs, will be in its item."""
@@ -54,7 +52,7 @@ class OpenAIResponsesEmitter(ItemEmitter):
         """Write the start of an item, and its texts or input; what was cut does not end."""
         kind, at = string(item, "type") or "", {"item_id": item.get("id", ""), "output_index": index}
         field, arrays = words.TOOLS.inputs.get(kind, ""), words.TEXTS.arrays if kind in words.TEXTS.roles else ()
-        started = {"status": "in_progress"} if "status" in item and not is_cut else {}
+        started = {"status": "in_progress"} if "status" in item and not (is_cut or kind in words.TOOLS.outputs) else {}
         start = {**emptied(item, field, *arrays), **started}
         self._frame("output_item.added", output_index=index, item=start)
         if field in item:  # xAI has the input of a call of free text elsewhere
@@ -98,21 +96,21 @@ def _response(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
     """Return a response without its output."""
     is_own, run = message.origin.dialect == OpenAIResponsesDecoder.dialect, message.run
     response: Item = {"id": "", "object": "response", "created_at": 0, "model": message.origin.served_model or ""}
-    # Every response has them, for official clients.
-    response |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
+    response |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}  # clients expect them
     response |= {"error": None, "incomplete_details": None, "usage": None, "status": status, **thaw(message.details)}
     response |= {} if is_own else {"id": f"resp_{message.id}", "store": False}
     if run is not None and is_own:
         response |= {"id": run.id, **({"background": True} if run.resumable else {})}
         response |= {} if "response_id" in message.state else {"store": False}
     if message.usage is not None:
-        response["usage"] = words.USAGE.write(message.usage)
+        zeros = {} if is_own else {"input_tokens": 0, "output_tokens": 0}  # clients refuse a usage without a side
+        response["usage"] = {**zeros, **words.USAGE.write(message.usage)}
     if is_own and message.status is msg.MessageStatus.COMPLETED and message.raw_finish_reason is None:
         del response["status"]
     if message.error is not None and status == "failed":
         response["error"] = ERRORS.write(own_error(message, OpenAIResponsesDecoder.dialect, ERRORS))
-    if status == "incomplete" and not is_own:
-        response["incomplete_details"] = {"reason": word_of(words.INCOMPLETE, message.finish_reason, None)}
+    if status == "incomplete" and not is_own and (reason := word_of(words.INCOMPLETE, message.finish_reason, None)):
+        response["incomplete_details"] = {"reason": reason}
     return response
 
 

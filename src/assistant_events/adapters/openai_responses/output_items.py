@@ -12,7 +12,7 @@ from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_or_own_id
-from assistant_events.adapters.call_results import output_value
+from assistant_events.adapters.call_results import output_value, text_of
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.items import BlockKind, content_blocks, joined_state
 from assistant_events.adapters.json_fields import mapping, others, string
@@ -74,6 +74,8 @@ def _more_of_text(part: TextLike, kind: str) -> Item:
 def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
     kind = words.TOOLS.kind_of(call)
     item: Item = {"type": kind, **_call_id(call), **fields, **words.TOOLS[kind].write(call)}
+    if kind == "mcp_call" and "i" not in call.state:  # of another provider; clients refuse one without a server
+        item |= {"server_label": call.name, **({"output": text_of(call.output)} if "output" in item else {})}
     if has_result(call) and call.error is not None and item.get("status") != "failed":
         item.setdefault("error", call.error.message)
     return item
@@ -81,9 +83,7 @@ def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
 
 def _call_id(call: msg.ToolPart) -> dict[str, str]:
     """Return the id of a call: that of its item where it has no other, but functions are refused without their own."""
-    call_id = wire_or_own_id(call)
-    own = string(call.state, "item_id")
-    kind = words.TOOLS.kind_of(call)
+    call_id, own, kind = wire_or_own_id(call), string(call.state, "item_id"), words.TOOLS.kind_of(call)
     if kind == "mcp_approval_request" or (call.provider_executed and not words.TOOLS[kind].answer):
         return {"id": own or call_id}
     prefix = {"computer_call": "cu_", "local_shell_call": "lsh_"}.get(kind)
