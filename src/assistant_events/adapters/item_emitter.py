@@ -112,13 +112,21 @@ class ItemEmitter(EmitterBase):
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
-        index = self._indexes_of_calls.get(call.call_id)
-        if not self._write_item("result", [call]) and index is not None:
-            self._end_item(index, self._named(index, self.write_item("call", [call]) or {}, is_cut=False))
+        if not self._write_item("result", [call]):
+            self._end_call(call)
 
     def on_end(self, message: msg.AssistantMessage) -> None:
-        """Write the items that wait for more. Subclasses extend it."""
+        """Write the items that wait for more, and the ends of calls without a result. Subclasses extend it."""
         self._write_waiting(is_whole=message.error is None)
+        for call in message.tool_calls if message.error is None else ():
+            is_open = self._output.get(self._indexes_of_calls.get(call.call_id, -1), {}) is None
+            if is_open and msg.content_status(call) is not msg.PartStatus.INCOMPLETE:
+                self._end_call(call)
+
+    def _end_call(self, call: msg.ToolPart) -> None:
+        index = self._indexes_of_calls.get(call.call_id)
+        if index is not None:
+            self._end_item(index, self._named(index, self.write_item("call", [call]) or {}, is_cut=False))
 
     def on_close(self) -> tuple[()]:
         """Write the same when the events stop before the end of the answer."""

@@ -196,7 +196,7 @@ def test_the_error_of_a_call_that_another_provider_has_run():
 )
 def test_a_call_that_another_provider_has_run(answered, output):
     """
-    It is one of an MCP server: clients require its name, and a text for the output. Without one it has not ended.
+    It is one of an MCP server: clients require its name, a text for the output, and the end of each item.
     """
     called = Call("search", {"q": 1}, call_id="s1", provider_executed=True, **answered)
     given = answer(calls=[called], origin=origin(dialect="acme-chat"))
@@ -204,7 +204,7 @@ def test_a_call_that_another_provider_has_run(answered, output):
     found = ("mcp_call", "search", "search", output)
 
     assert found == (item["type"], item["name"], item["server_label"], item.get("output"))
-    assert ([item] if answered else []) == emitted(given)[1][-1]["response"]["output"]
+    assert [item] == emitted(given)[1][-1]["response"]["output"]
 
 
 def test_a_text_that_was_cut_has_no_end():
