@@ -968,6 +968,20 @@ class TestEmbedded:
         assert "session 'mock' was held with the mock provider; name another one with --session\n" in one.err
         assert f"session 'main' was held with {url}; name another one with --session\n" in other.err
 
+    def test_its_session_keeps_its_dialect(self, run, monkeypatch):
+        """
+        The conversation with the mock provider continues in its dialect, as long as that has no key.
+        """
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        run("run", "One.", "--dialect", "openai-chat", "--model", "m9", "--system", "Be kind.")
+        run("run", "Two.")
+        monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-test")
+        run("run", "Three.")
+
+        answers = [message.origin for message in fold_of("mock").messages if message.type == "assistant"]
+        assert ["openai-chat", "openai-chat", "gemini-interactions"] == [each.dialect for each in answers]
+        assert "m9" == answers[1].model
+
     @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
     def test_its_runs_outlive_the_process(self, run, sent):
         """

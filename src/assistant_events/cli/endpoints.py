@@ -140,6 +140,15 @@ def chosen(dialect: str, base_url: str | None, provider: str | None = None) -> E
     return Endpoint(dialect, url, ANY_KEY, provider)
 
 
+def continued(store: SqliteStore, session_id: str | None, base_url: str | None, provider: str | None) -> Endpoint:
+    """Return the endpoint of a prompt in the dialect of its session: `main` by default, `mock` without a key."""
+    endpoint = chosen(dialect_of(store, session_id or "main"), base_url, provider)
+    if session_id is None and endpoint.is_mock and store.seq(MOCK):
+        of_mock = chosen(dialect_of(store, MOCK), base_url, provider)
+        return of_mock if of_mock.is_mock else endpoint
+    return endpoint
+
+
 def stored(store: SqliteStore, session_id: str, base_url: str | None = None) -> Endpoint:
     """
     Return the stored endpoint of a session, by default the service of its dialect, or that of *base_url*.

@@ -98,8 +98,9 @@ def run_command(
     is_new = not Path(db).exists()
     if dialect is None and not is_new:
         with opened(db, make=True) as store:
-            dialect = endpoints.dialect_of(store, session or "main")
-    endpoint = endpoints.chosen(dialect or endpoints.DIALECT, base_url, provider)
+            endpoint = endpoints.continued(store, session, base_url, provider)
+    else:
+        endpoint = endpoints.chosen(dialect or endpoints.DIALECT, base_url, provider)
     endpoints.check_extras(endpoint)
     text = _text_of(prompt)
     name = session or (endpoints.MOCK if endpoint.is_mock else "main")
