@@ -91,6 +91,23 @@ def test_whether_a_person_has_to_allow_a_call(reason, asked_for):
     run(main())
 
 
+def test_an_answer_about_approval_that_has_to_be_awaited():
+    """
+    It is refused, also where no async function can be recognised: no call is asked about, and none runs.
+    """
+
+    async def main():
+        session = await asked(MemoryStore(), call("a"))
+        answer = asyncio.get_running_loop().create_future()
+        with pytest.raises(TypeError, match=r"^needs_approval: expected a plain function, it returned Future$"):
+            await run_tools(session, lambda run: "rain", needs_approval=lambda call: answer)
+
+        [left] = session.transcript.last_answer.tool_calls
+        assert (None, 0) == (left.approval, left.attempt)
+
+    run(main())
+
+
 def test_a_call_that_was_allowed_is_not_asked_about_again():
     """
     It runs, whatever the rule would decide about it now.

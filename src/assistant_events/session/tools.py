@@ -134,6 +134,8 @@ async def _started(
         calls = ready_calls(session.transcript, of_browser)
         for call in calls:
             reason = None if needs_approval is None or call.approval is not None else needs_approval(call)
+            if isawaitable(reason):
+                raise TypeError(f"needs_approval: expected a plain function, it returned {type(reason).__name__}")
             if isinstance(reason, str) or reason:
                 asked[call.call_id] = reason if isinstance(reason, str) and reason else None
         try:
