@@ -102,7 +102,7 @@ def answer(
 
     Text and reasoning that are empty and without state are left out. By default *origin* is that of `origin()`, and
     *finish_reason* is `tool-calls` when the app has a call to run, else `stop`. With *error* the step fails instead of
-    ending, and open fragments become incomplete. A delta has *size* characters.
+    ending, with whole fragments, and the calls of the app fail with it. A delta has *size* characters.
     """
     sink: list[ev.Event] = []
     recorder = Recorder(message_id, sink=sink)
