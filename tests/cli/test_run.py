@@ -18,6 +18,7 @@ from assistant_events import Origin, extras, fold
 from assistant_events.adapters.gemini_interactions.mock import Match
 from assistant_events.cli import embedded_mock, endpoints, run_conversation
 from assistant_events.cli.answer_printer import AnswerPrinter
+from assistant_events.clients import ProviderClient
 from assistant_events.mock import load_mock
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
@@ -994,6 +995,22 @@ class TestEmbedded:
         assert ran.out.startswith("You wrote: “Hi”")
         assert ran.out.endswith("answers in my place.\n")
         assert ["Hi", ran.out.rstrip("\n")] == texts("assistant-events.db", "mock")
+
+    def test_a_run_that_is_made_anew_is_read_to_its_end(self, run, monkeypatch):
+        """
+        Its mock provider writes to no connection that was closed, which would be logged between the notes.
+        """
+        stopped("Hi", "--background", after=b"in pieces")
+        made, create = [], ProviderClient.create
+
+        def creating(*given, **options):
+            made.append(create(*given, **options))
+            return made[-1]
+
+        monkeypatch.setattr(ProviderClient, "create", creating)
+        ran = run("run", "--resume", "mock")
+
+        assert (0, [True]) == (ran.code, [stream.terminal for stream in made])
 
     @pytest.mark.parametrize(
         ("asked", "expected"),

@@ -46,7 +46,8 @@ async def mock_client(
             if run is not None:
                 body = {**(request or {}), "background": True, "store": True, "input": prompt}
                 async with client.create(body, "anew") as anew:
-                    await anext(anew)
+                    async for _ in anew:  # to its end: what is written to a closed connection is logged
+                        pass
             yield client
 
 
