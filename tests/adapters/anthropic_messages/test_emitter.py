@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from assistant_events import ErrorInfo, Usage, fold
+from assistant_events.recorder import Recorder
 from assistant_events.testing import Call, origin
 from assistant_events.testing import answer as answer_events
 from assistant_events.values import JsonContent
@@ -154,6 +155,31 @@ def test_a_call_that_another_provider_has_run(answered, text, is_error):
     assert [call, found] == started
 
 
+def test_the_cut_input_of_a_call_of_another_provider():
+    """
+    What came of it is in a delta, as of any call: the start of a block can have an object alone.
+    """
+    given = []
+    recorder = Recorder("a1", sink=given)
+    recorder.start(origin(dialect="acme-chat"))
+    recorder.tool_input("s1", "search", '{"q', provider_executed=True)
+    recorder.end_tool_input("s1", complete=False)
+    recorder.finish("length")
+
+    frames = [each for _, each in frames_of(emitted(given)[1])]
+
+    assert ['{"q'] == [each["delta"]["partial_json"] for each in frames if each["type"] == "content_block_delta"]
+
+
+def test_a_failed_answer_of_another_provider_without_counts():
+    """
+    Its error follows its start: there is nothing about its end.
+    """
+    given = answer_events(error=ErrorInfo(kind="provider", message="Boom"), origin=origin(dialect="acme-chat"))
+
+    assert ["message_start", "error"] == [each["type"] for _, each in frames_of(emitted(given)[1])]
+
+
 def test_counts_of_another_provider():
     """
     Clients expect both sides: an answer whose prompt was blocked has none of one.
@@ -162,6 +188,8 @@ def test_counts_of_another_provider():
     [delta] = [each["usage"] for name, each in frames_of(emitted(given)[1]) if name == b"event: message_delta"]
 
     assert {"input_tokens": 9, "output_tokens": 0} == delta == DIALECT.emit_resource(fold(given).last)["usage"]
+    uncounted = fold(answer_events("Hi", origin=origin(dialect="acme-chat"))).last
+    assert {"input_tokens": 0, "output_tokens": 0} == DIALECT.emit_resource(uncounted)["usage"]
 
 
 def test_a_failed_result_without_content():

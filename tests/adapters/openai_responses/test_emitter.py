@@ -7,6 +7,7 @@ import pytest
 
 from assistant_events import ErrorInfo, Usage, find_problems, fold
 from assistant_events.messages import MessageStatus
+from assistant_events.recorder import Recorder
 from assistant_events.testing import Call, answer, durable, origin
 from assistant_events.values import JsonContent
 
@@ -205,6 +206,25 @@ def test_a_call_that_another_provider_has_run(answered, output):
 
     assert found == (item["type"], item["name"], item["server_label"], item.get("output"))
     assert [item] == emitted(given)[1][-1]["response"]["output"]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [('{"q', None), ('{"q":1}', ErrorInfo(kind="provider", message="Boom"))],
+    ids=["cut input", "failed answer"],
+)
+def test_a_call_of_another_provider_that_has_not_ended(text, error):
+    """
+    Its item has no end where its input was cut, or the answer has failed.
+    """
+    given = []
+    recorder = Recorder("a1", sink=given)
+    recorder.start(origin(dialect="acme-chat"))
+    recorder.tool_input("s1", "search", text, provider_executed=True)
+    recorder.end_tool_input("s1", complete=error is not None)
+    recorder.finish("length") if error is None else recorder.fail(error)
+
+    assert ["mcp_call"] == [each["item"]["type"] for each in emitted(given)[1] if "item" in each]
 
 
 def test_a_text_that_was_cut_has_no_end():
