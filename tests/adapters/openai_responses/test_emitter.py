@@ -34,7 +34,19 @@ from .notation import (
     text,
     thoughts,
 )
-from .samples import FILE, LOGPROBS, OVERLAP, PERPLEXITY, SAMPLES, SEARCH, SHELL, SHELL_OUTPUT, URL
+from .samples import (
+    FILE,
+    LOGPROBS,
+    OVERLAP,
+    PERPLEXITY,
+    SAMPLES,
+    SEARCH,
+    SHELL,
+    SHELL_OUTPUT,
+    TOOL_SEARCH,
+    TOOL_SEARCH_OUTPUT,
+    URL,
+)
 
 
 def emitted(given, **options):
@@ -389,6 +401,16 @@ def test_a_shell_whose_output_is_an_item():
     assert [SHELL, SHELL_OUTPUT] == done_items == frames[-1]["response"]["output"]
     started = [each["item"] for each in frames if each["type"].endswith("item.added")]
     assert ["in_progress", SHELL_OUTPUT["status"]] == [item["status"] for item in started]
+
+
+def test_a_search_for_tools():
+    """
+    Call and output have the null that the service has as their id: the AI SDK refuses the answer without it.
+    """
+    given = stream(hosted(0, **TOOL_SEARCH), hosted(1, **TOOL_SEARCH_OUTPUT))
+    output = emitted(events(given))[1][-1]["response"]["output"]
+
+    assert [TOOL_SEARCH, TOOL_SEARCH_OUTPUT] == output == DIALECT.emit_resource(message(given))["output"]
 
 
 def test_fields_of_a_text_without_a_word_here():

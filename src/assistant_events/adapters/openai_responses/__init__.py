@@ -6,14 +6,7 @@ from assistant_events.adapters.openai_responses.emitter import OpenAIResponsesEm
 from assistant_events.adapters.openai_responses.encoder import encode
 from assistant_events.adapters.openai_responses.vocabulary import DROPPED, detect
 
-__all__ = [
-    "OpenAIResponsesDecoder",
-    "OpenAIResponsesEmitter",
-    "detect",
-    "dialect",
-    "emit_resource",
-    "encode",
-]
+__all__ = ["OpenAIResponsesDecoder", "OpenAIResponsesEmitter", "detect", "dialect", "emit_resource", "encode"]
 
 dialect = Dialect(
     name="openai-responses",

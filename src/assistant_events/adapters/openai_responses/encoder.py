@@ -141,7 +141,7 @@ encode = OpenAIResponsesEncoder.encode
 def _for_request(item: Item, provider: str) -> Item:
     """Return an item as input: some fields are output alone, and a message without an id has a short form."""
     kind = string(item, "type") or ""  # proxies make items without one
-    refused = {"created_by", *words.REFUSED.get(kind, ())}
+    refused = {"created_by", *words.REFUSED.get(kind, ()), *([] if item.get("call_id") else ["call_id"])}
     if kind == "shell_call_output":
         item["output"] = [others(each, refused) for each in mappings(item, "output")] or item["output"]
     ident = (string(item, "id") or "") if kind in (*words.TEXTS.roles, "function_call", "custom_tool_call") else ""

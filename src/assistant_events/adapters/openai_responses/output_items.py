@@ -81,7 +81,7 @@ def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
     return item
 
 
-def _call_id(call: msg.ToolPart) -> dict[str, str]:
+def _call_id(call: msg.ToolPart) -> dict[str, str | None]:
     """Return the id of a call: that of its item where it has no other, but functions are refused without their own."""
     call_id, own, kind = wire_or_own_id(call), string(call.state, "item_id"), words.TOOLS.kind_of(call)
     if kind == "mcp_approval_request" or (call.provider_executed and not words.TOOLS[kind].answer):
@@ -89,4 +89,6 @@ def _call_id(call: msg.ToolPart) -> dict[str, str]:
     prefix = {"computer_call": "cu_", "local_shell_call": "lsh_"}.get(kind)
     if own is None and prefix is not None:  # both are required, and the result of a shell has the other one
         return {"id": f"{prefix}{call_id}"[:64], "call_id": call_id}
-    return {} if own == call_id and kind not in ("function_call", "custom_tool_call") else {"call_id": call_id}
+    if own != call_id or kind in ("function_call", "custom_tool_call"):
+        return {"call_id": call_id}
+    return {"call_id": None} if kind == "tool_search_call" else {}  # clients refuse one without
