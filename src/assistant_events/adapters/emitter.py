@@ -425,6 +425,13 @@ def called_only(message: AssistantMessage) -> AssistantMessage:
     return attrs.evolve(message, parts=tuple(part for part in message.parts if not is_uncalled(part)))
 
 
+def whole_calls(message: AssistantMessage) -> AssistantMessage:
+    """Return a message without calls whose input has not ended: clients run one that has none with an empty one."""
+    cut = {PartStatus.STREAMING, PartStatus.INCOMPLETE}
+    parts = [part for part in message.parts if not isinstance(part, ToolPart) or part.input_status not in cut]
+    return attrs.evolve(message, parts=tuple(parts))
+
+
 def finish_word(
     message: AssistantMessage,
     dialect: str,

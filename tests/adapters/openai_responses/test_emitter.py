@@ -239,6 +239,25 @@ def test_a_call_of_another_provider_that_has_not_ended(text, error):
     assert ["mcp_call"] == [each["item"]["type"] for each in emitted(given)[1] if "item" in each]
 
 
+@pytest.mark.parametrize("text", ["", '{"q'])
+@pytest.mark.parametrize("is_hosted", [False, True])
+def test_a_call_of_another_provider_that_was_cut_is_in_no_document(text, is_hosted):
+    """
+    Clients do not look at its status: the AI SDK would run it with an empty input.
+    """
+    given = []
+    recorder = Recorder("a1", sink=given)
+    recorder.start(origin(dialect="acme-chat"))
+    recorder.tool_input("s1", "search", text, provider_executed=is_hosted)
+    running = fold(given).last
+    recorder.end_tool_input("s1", complete=False)
+    recorder.finish("length")
+    written = [DIALECT.emit_resource(each)["output"] for each in (running, fold(given).last)]
+
+    assert [[], []] == written
+    assert [] == emitted(given)[1][-1]["response"]["output"]
+
+
 def test_a_text_that_was_cut_has_no_end():
     """
     The service writes `done` when a text is finished, so a client that reads half of one gets none; others have it.
