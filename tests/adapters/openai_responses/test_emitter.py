@@ -543,6 +543,15 @@ def test_counts_of_one_side():
     assert (7, 0) == (usage["input_tokens"], usage["output_tokens"])
 
 
+def test_the_total_of_counts_of_one_side():
+    """
+    Clients require it, and it is what is known.
+    """
+    given = answer("", usage=Usage(input_tokens=7), origin=origin(dialect="gemini-generate-content"))
+
+    assert 7 == DIALECT.emit_resource(fold(given).last)["usage"]["total_tokens"]
+
+
 def test_an_end_that_has_no_word():
     """
     The answer is incomplete without details: clients refuse a reason that is null.

@@ -15,7 +15,7 @@ from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
 from assistant_events.adapters.tables import word_of
-from assistant_events.values import ErrorKind, FinishReason, thaw
+from assistant_events.values import ErrorKind, FinishReason, Usage, thaw
 
 
 class OpenAIResponsesEmitter(ItemEmitter):
@@ -104,8 +104,8 @@ def _response(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
         response |= {"id": run.id, **({"background": True} if run.resumable else {})}
         response |= {} if "response_id" in message.state else {"store": False}
     if message.usage is not None:
-        zeros = {} if is_own else {"input_tokens": 0, "output_tokens": 0}  # clients refuse a usage without a side
-        response["usage"] = {**zeros, **words.USAGE.write(message.usage)}
+        zeros = Usage(input_tokens=0, output_tokens=0)  # clients refuse a usage without a side, or without a total
+        response["usage"] = words.USAGE.write(message.usage if is_own else message.usage + zeros)
     if is_own and message.status is msg.MessageStatus.COMPLETED and message.raw_finish_reason is None:
         del response["status"]
     if message.error is not None and status == "failed":
