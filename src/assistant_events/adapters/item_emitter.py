@@ -112,21 +112,23 @@ class ItemEmitter(EmitterBase):
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
-        if not self._write_item("result", [call]):
-            self._end_call(call)
+        index = self._indexes_of_calls.get(call.call_id)
+        if not self._write_item("result", [call]) and index is not None:
+            self._end_call(index, call)
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the items that wait for more, and the ends of calls without a result. Subclasses extend it."""
         self._write_waiting(is_whole=message.error is None)
-        for call in message.tool_calls if message.error is None else ():
-            is_open = self._output.get(self._indexes_of_calls.get(call.call_id, -1), {}) is None
-            if is_open and msg.content_status(call) is not msg.PartStatus.INCOMPLETE:
-                self._end_call(call)
+        if message.error is not None or self._answer is None or self._answer.is_own:  # those of the wire came open
+            return
+        for call in message.tool_calls:
+            index = self._indexes_of_calls.get(call.call_id)
+            is_cut = msg.content_status(call) is msg.PartStatus.INCOMPLETE
+            if index is not None and self._output[index] is None and not is_cut:
+                self._end_call(index, call)
 
-    def _end_call(self, call: msg.ToolPart) -> None:
-        index = self._indexes_of_calls.get(call.call_id)
-        if index is not None:
-            self._end_item(index, self._named(index, self.write_item("call", [call]) or {}, is_cut=False))
+    def _end_call(self, index: int, call: msg.ToolPart) -> None:
+        self._end_item(index, self._named(index, self.write_item("call", [call]) or {}, is_cut=False))
 
     def on_close(self) -> tuple[()]:
         """Write the same when the events stop before the end of the answer."""

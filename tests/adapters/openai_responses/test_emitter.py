@@ -258,6 +258,17 @@ def test_a_call_of_another_provider_that_was_cut_is_in_no_document(text, is_host
     assert [] == emitted(given)[1][-1]["response"]["output"]
 
 
+def test_a_call_whose_item_the_service_has_left_open():
+    """
+    It comes back open: an end would be a result that nothing has given.
+    """
+    given = events(stream([added(0, **{**SEARCH, "status": "in_progress"})], text(1, "Hi")))
+    drops, frames, found = emitted(given)
+
+    assert ((), fold(given)) == (drops, fold(found))
+    assert ["message"] == [each["item"]["type"] for each in frames if each["type"].endswith("item.done")]
+
+
 def test_a_text_that_was_cut_has_no_end():
     """
     The service writes `done` when a text is finished, so a client that reads half of one gets none; others have it.
