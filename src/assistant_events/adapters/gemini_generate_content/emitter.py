@@ -31,7 +31,6 @@ class GeminiGenerateContentEmitter(EmitterBase):
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Remember what every chunk repeats."""
         self._head = _head(message)
-        self._unwritten: set[int] = set()
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut."""
@@ -48,18 +47,14 @@ class GeminiGenerateContentEmitter(EmitterBase):
         written = {} if part_kind(part) is None else write_part("part", part)
         if written and isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.INCOMPLETE:
             self._write_cut(written, pieces_of(part.raw_input) or ())
-        elif not written or is_uncalled(part):  # a client would run it with an empty input
-            self._unwritten.add(place)
-        else:
+        elif written and not is_uncalled(part):  # a client would run it with an empty input
             *pieces, last = self.pieces(written.get("text", "")) or [""]
             for piece in pieces:
                 self._part({key: value for key, value in written.items() if key == "thought"} | {"text": piece})
             self._part({**written, "text": last} if "text" in written else written)
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
-        """Write the result of a call, and before it a call that would be one of the app without it."""
-        if place in self._unwritten and part_kind(call) is not None:
-            self._part(write_part("part", call))
+        """Write the result of a call."""
         self._part(write_part("result", call))
 
     def _write_cut(self, written: Item, pieces: Iterable[tuple[str, Any, bool]]) -> None:
