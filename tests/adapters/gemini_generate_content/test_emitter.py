@@ -10,7 +10,8 @@ from hypothesis import given
 
 from assistant_events import ErrorInfo, ErrorKind, fold
 from assistant_events.adapters import load_dialect
-from assistant_events.testing import Call
+from assistant_events.recorder import Recorder
+from assistant_events.testing import Call, origin
 from assistant_events.testing import answer as built
 from assistant_events.values import JsonContent
 from tests.adapters.reading import emitted_by
@@ -111,6 +112,21 @@ def test_a_call_that_another_provider_has_not_answered():
     assert [True, True] == [call.provider_executed for call in fold(found).last.tool_calls]
     document = DIALECT.emit_resource(fold(given_events).last)
     assert [T("So."), *calls, result] == document["candidates"][0]["content"]["parts"]
+
+
+def test_the_cut_input_of_a_call_of_another_provider():
+    It is not written as a function either: its arguments are left out.
+    It is no function here either: its arguments are left out.
+    """
+    given_events = []
+    recorder = Recorder("a1", sink=given_events)
+    recorder.start(origin(dialect="acme-chat"))
+    recorder.tool_input("s1", "search", '{"q', provider_executed=True)
+    recorder.end_tool_input("s1", complete=False)
+    recorder.finish("length")
+    [first, *_] = [chunk["candidates"][0]["content"]["parts"] for chunk in written(given_events)]
+
+    assert [{"toolCall": {"id": "s1", "toolType": "search"}}] == first
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,9 @@ class GeminiGenerateContentEmitter(EmitterBase):
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the chunks of a part: a text is as many as it has pieces."""
         written = {} if part_kind(part) is None else write_part("part", part)
-        if written and isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.INCOMPLETE:
-            self._write_cut(written, pieces_of(part.raw_input) or ())
+        cut = part if isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.INCOMPLETE else None
+        if cut is not None and "functionCall" in written:
+            self._write_cut(written, pieces_of(cut.raw_input) or ())
         elif written and not is_uncalled(part):  # a client would run it with an empty input
             *pieces, last = self.pieces(written.get("text", "")) or [""]
             for piece in pieces:
