@@ -196,6 +196,19 @@ def test_a_failed_tool_on_a_wire_without_a_mark(name):
 
 
 @pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("given", ["[1]", '{"a": "Fra'], ids=["array", "cut"])
+def test_a_document_with_a_call_that_has_no_object(given, name):
+    """
+    No client runs it with an empty input: it is left out where the wire has no form for a text.
+    """
+    calls = [Call("g", {"b": 1}), Call("f", given)]
+    whole = fold(answer("Hm", calls=calls, origin=Origin(provider="acme", dialect="acme-chat"))).last
+    found = fold(load_dialect(name).decode_resource(load_dialect(name).emit_resource(whole), "a1")).last
+
+    assert {"g": {"b": 1}} == {call.name: call.input for call in found.tool_calls if call.input is not None}
+
+
+@pytest.mark.parametrize("name", dialect_names())
 def test_an_end_without_a_word_of_the_wire(name):
     """
     An answer that an app has made without the word of the wire is written with the one that means its reason.

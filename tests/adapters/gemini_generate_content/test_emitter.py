@@ -115,8 +115,8 @@ def test_a_call_that_another_provider_has_not_answered():
 
 
 def test_the_cut_input_of_a_call_of_another_provider():
+    """
     It is not written as a function either: its arguments are left out.
-    It is no function here either: its arguments are left out.
     """
     given_events = []
     recorder = Recorder("a1", sink=given_events)

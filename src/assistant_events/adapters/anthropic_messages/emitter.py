@@ -11,7 +11,7 @@ from assistant_events.adapters.anthropic_messages import blocks
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
-from assistant_events.adapters.emitter import finish_word, is_lost, own_error, own_message
+from assistant_events.adapters.emitter import called_only, finish_word, is_lost, own_error, own_message
 from assistant_events.adapters.items import content_blocks
 from assistant_events.adapters.json_fields import array, mapping, string, without
 from assistant_events.values import thaw, write_json
@@ -84,8 +84,7 @@ def _split(block: dict[str, Any], part: msg.Part | None) -> tuple[dict[str, Any]
             signed = [{"type": "signature_delta", "signature": block["signature"]}] if block["signature"] else []
             return {**block, "thinking": "", "signature": ""}, [*deltas, *unknown, *signed]
         case msg.ToolPart() if "i" in part.state or not part.provider_executed or part.input is None:
-            raw = part.raw_input if part.input_status is not None else None
-            text = write_json(block["input"]).decode() if raw is None else raw
+            text = write_json(block["input"]).decode() if part.input_status is None else part.raw_input
             deltas = [{"type": "input_json_delta", "partial_json": text}]
             block["input"] = {}
         case _:
@@ -99,7 +98,8 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
         return {"type": "error", **words.ERRORS.write_document(own_error(message, _DIALECT, words.ERRORS))}
     message = own_message(message, _DIALECT)
     ending = {"stop_reason": _stop_reason(message), "usage": _usage(message) or {**_NO_COUNTS}, **_facts(message)}
-    return {**_head(message), "content": content_blocks(message, "i", blocks.write_block), **ending}
+    written = message if message.origin.dialect == _DIALECT else called_only(message)
+    return {**_head(message), "content": content_blocks(written, "i", blocks.write_block), **ending}
 
 
 def _head(message: msg.AssistantMessage) -> dict[str, Any]:

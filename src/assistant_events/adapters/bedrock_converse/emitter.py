@@ -11,7 +11,7 @@ from assistant_events.adapters.bedrock_converse import blocks
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.decoder import BedrockConverseDecoder
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
-from assistant_events.adapters.emitter import finish_word, is_lost, own_message
+from assistant_events.adapters.emitter import called_only, finish_word, is_lost, own_message
 from assistant_events.adapters.items import content_blocks
 from assistant_events.values import thaw
 
@@ -79,7 +79,8 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     if message.error is not None and message.error.code not in words.MALFORMED:
         return write_exception(message.error)
     message = own_message(message, _DIALECT)
-    output = {"message": {"role": "assistant", "content": content_blocks(message, "i", blocks.write_block)}}
+    written = message if message.origin.dialect == _DIALECT else called_only(message)
+    output = {"message": {"role": "assistant", "content": content_blocks(written, "i", blocks.write_block)}}
     return {"output": output, "stopReason": _stop_reason(message), **_usage(message), **thaw(message.details)}
 
 
