@@ -8,6 +8,7 @@ import pytest
 
 from assistant_events import FinishReason, Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import detect_dialect, dialect_names, load_dialect
+from assistant_events.recorder import Recorder
 from assistant_events.testing import Call, answer, check_adapter
 from assistant_events.testing.sample import Sample
 from assistant_events.values import ErrorInfo
@@ -206,6 +207,28 @@ def test_a_document_with_a_call_that_has_no_object(given, name):
     found = fold(load_dialect(name).decode_resource(load_dialect(name).emit_resource(whole), "a1")).last
 
     assert {"g": {"b": 1}} == {call.name: call.input for call in found.tool_calls if call.input is not None}
+
+
+@pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("text", ["", '{"q'])
+@pytest.mark.parametrize("is_hosted", [False, True])
+def test_a_document_without_a_call_that_was_cut(is_hosted, text, name):
+    """
+    Clients run a call whose input has not begun with an empty one, and do not look at its status.
+    """
+    given, dialect = [], load_dialect(name)
+    recorder = Recorder("a1", sink=given)
+    recorder.start(Origin(provider="acme", dialect="acme-chat"))
+    recorder.text("Hm")
+    recorder.tool_input("s1", "search", text, provider_executed=is_hosted)
+    running = fold(given).last
+    recorder.end_tool_input("s1", complete=False)
+    recorder.finish("length")
+    found = [
+        fold(dialect.decode_resource(dialect.emit_resource(each), "a1")).last for each in (running, fold(given).last)
+    ]
+
+    assert [("Hm", ()), ("Hm", ())] == [(each.text, each.tool_calls) for each in found]
 
 
 @pytest.mark.parametrize("name", dialect_names())

@@ -398,11 +398,12 @@ def own_message(message: AssistantMessage, dialect: str) -> AssistantMessage:
     Return what a dialect can write of a message: of one of another dialect no state and details, but the model.
 
     Its usage has the counts alone: wires share some names of fields, and would have its object in place of their own.
+    Calls whose input has not ended are left out: clients run one that has none with an empty one.
     """
     if message.origin.dialect == dialect:
         return message
     origin = attrs.evolve(message.origin, served_model=message.origin.served_model or message.origin.model)
-    parts = tuple(map(_without_state, message.parts))
+    parts = tuple(_without_state(part) for part in message.parts if not _is_cut(part))
     usage = message.usage and attrs.evolve(message.usage, details=NO_FIELDS)
     return attrs.evolve(message, origin=origin, parts=parts, usage=usage, state=NO_STATE, details=NO_FIELDS)
 
@@ -423,13 +424,6 @@ def is_uncalled(part: Part) -> bool:
 def called_only(message: AssistantMessage) -> AssistantMessage:
     """Return a message without these calls, for wires that have no form for other inputs than objects."""
     return attrs.evolve(message, parts=tuple(part for part in message.parts if not is_uncalled(part)))
-
-
-def whole_calls(message: AssistantMessage) -> AssistantMessage:
-    """Return a message without calls whose input has not ended: clients run one that has none with an empty one."""
-    cut = {PartStatus.STREAMING, PartStatus.INCOMPLETE}
-    parts = [part for part in message.parts if not isinstance(part, ToolPart) or part.input_status not in cut]
-    return attrs.evolve(message, parts=tuple(parts))
 
 
 def finish_word(
@@ -464,6 +458,10 @@ def _without_result(part: Part) -> Part:
     if not isinstance(part, ToolPart) or not has_result(part):
         return part
     return attrs.evolve(part, status=CallStatus.CALLED, output=(), error=None, result_state=NO_STATE)
+
+
+def _is_cut(part: Part) -> bool:
+    return isinstance(part, ToolPart) and part.input_status in {PartStatus.STREAMING, PartStatus.INCOMPLETE}
 
 
 def _without_state(part: _P) -> _P:

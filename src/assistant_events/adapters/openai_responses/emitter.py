@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from assistant_events import messages as msg
-from assistant_events.adapters.emitter import is_lost, own_error, own_message, whole_calls
+from assistant_events.adapters.emitter import is_lost, own_error, own_message
 from assistant_events.adapters.encoded import Item
 from assistant_events.adapters.item_emitter import ItemEmitter, emptied, with_ids
 from assistant_events.adapters.json_fields import Fields, array, string
@@ -89,7 +89,7 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, as `GET` and a `POST` without `stream` do."""
     message = own_message(message, OpenAIResponsesDecoder.dialect)
     is_own, output_of = message.origin.dialect == OpenAIResponsesDecoder.dialect, output_items.output_items
-    output = output_of(message) if is_own else with_ids(output_of(whole_calls(message)), message.id)
+    output = output_of(message) if is_own else with_ids(output_of(message), message.id)
     return {**_response(message, _status(message)), "output": output}
 
 
