@@ -77,6 +77,11 @@ RETURNED = {
         SAMPLES["encrypted reasoning"],
         {"content": "Yes.", "reasoning_details": [SUMMARY, {**ENCRYPTED, "id": "rs_0123456789"}]},
     ),
+    "a thought of Copilot alone": (
+        "copilot",
+        answer(D(content="", reasoning_opaque="E0"), finish_reason="length"),
+        {"content": "", "reasoning_opaque": "E0"},
+    ),
     "blocks of LiteLLM": (
         "litellm",
         SAMPLES["blocks of LiteLLM"],

@@ -88,12 +88,12 @@ class OpenAIChatEncoder(AskAgainEncoder):
         """Return the message of an answer, without fields that its server does not take back."""
         taken = self.target.provider != "mistral" or self.is_own(message)  # else code 3051: "Reasoning input is not …"
         parts = [each for each in message.parts if taken or not isinstance(each, msg.ReasoningPart)]
-        written = write_messages(parts, self._profile.fields)
-        items = [sent for each in written if (sent := each if each["role"] == "tool" else self._answer_item(each))]
+        *before, last = write_messages(parts, self._profile.fields)
         returned = {key: thaw(message.state[key]) for key in words.RETURNED if key in message.state}
         if google := mapping(mapping(returned, "extra_content"), "google"):
             returned["extra_content"]["google"] = others(google, ("thought",))  # which would be of the whole message
-        return [*items[:-1], *[with_returned(item, returned) for item in items[-1:]]]
+        written = [*before, with_returned(last, returned)]
+        return [sent for each in written if (sent := each if each["role"] == "tool" else self._answer_item(each))]
 
     def _answer_item(self, written: Item) -> Item:
         """Return a message of an answer as its server takes it; an empty one where nothing is left."""
