@@ -8,6 +8,7 @@ from assistant_events import fold
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.converters import dumps
+from tests.adapters.reading import emitted_by
 
 from .notation import (
     DIALECT,
@@ -144,6 +145,28 @@ def test_a_stream_keeps_what_a_document_keeps(form):
     assert whole == streamed
     assert '"odd":1' in dumps(streamed).decode()
     assert decoder.failure is None
+
+
+ODD_FACTS = {"moods": {"first": "glad"}, "name": "x", "fields": [1]}
+"""Fields of an interaction that nobody knows, two of them with names that a careless writer would mistake."""
+
+
+@pytest.mark.parametrize("wire", [[C(**ODD_FACTS), K()], [C(), K(**ODD_FACTS)]], ids=["first", "last"])
+def test_a_field_of_the_interaction_is_a_detail(wire):
+    """
+    It is in the details of the answer, whichever event has it, and is written again; what was asked is left out.
+    """
+    begun, ended = wire
+    asked = {"tools": [{"type": "google_search"}], "previous_interaction_id": "v0"}
+    found = events(stream(begun, S(0, mo("Hi")), X(0), {**ended, "interaction": {**ended["interaction"], **asked}}))
+    message = fold(found).last
+    document = {"id": "v1", "model": MODEL, "status": "completed", "steps": [mo("Hi")], "usage": USAGE, **ODD_FACTS}
+    drops, body, _ = emitted_by(DIALECT, found)
+
+    assert ODD_FACTS == message.details
+    assert message == fold(DIALECT.decode_resource(document, "m")).last == fold(events(body)).last
+    assert ODD_FACTS.items() <= DIALECT.emit_resource(message).items()
+    assert () == drops
 
 
 PIECES = {

@@ -242,6 +242,7 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _learn_interaction(self, interaction: Fields) -> None:
         self._learn({"interaction_id": string(interaction, "id")}, "interaction_id")
         self._learn(interaction, "environment_id")
+        self.learn_details(interaction, vocabulary.INTERACTION)
         self.ensure_started(string(interaction, "model") or string(interaction, "agent") or None)
 
     def _learn(self, fields: Fields, key: str) -> None:

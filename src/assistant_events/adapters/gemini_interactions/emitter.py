@@ -16,7 +16,7 @@ from assistant_events.adapters.gemini_interactions.statuses import Failure, fail
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.vocabulary import CALLS, SANDBOX_TOOLS
 from assistant_events.adapters.items import number_of
-from assistant_events.adapters.json_fields import array, string
+from assistant_events.adapters.json_fields import array, string, without
 from assistant_events.values import State, thaw
 
 _DIALECT = GeminiInteractionsDecoder.dialect
@@ -248,11 +248,11 @@ def emit_resource(
 def _interaction(
     message: msg.AssistantMessage, failure: Failure, *, agent: bool, fields: Mapping[str, Any] | None, **more: Any
 ) -> dict[str, Any]:
-    environment = string(message.state, "environment_id")
-    errors = thaw(message.details.get("errors")) if failure.error is None else [failure.error]
-    more |= {"errors": errors, "environment_id": environment}
+    facts = without(thaw(message.details), ("served_model", "output_error"))
+    errors = facts.pop("errors", None) if failure.error is None else [failure.error]
+    more |= {"errors": errors, "environment_id": string(message.state, "environment_id")}
     status, name = failure.status or "in_progress", message.origin.served_model
-    return interaction(_id_of(message), status, name, is_agent=agent, fields=fields, **more)
+    return interaction(_id_of(message), status, name, is_agent=agent, fields={**(fields or {}), **facts}, **more)
 
 
 def _id_of(message: msg.AssistantMessage) -> str:

@@ -17,7 +17,7 @@ import attrs
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, others, string
-from assistant_events.adapters.tables import by_word, word_of
+from assistant_events.adapters.tables import by_word, names, word_of
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
@@ -67,6 +67,12 @@ gone (big-AGI, live, 2026-05 and 2026-06).
 
 UNFINISHED: Final = frozenset({"in_progress", "queued"})
 
+_ECHO: Final = (
+    *("previous_interaction_id", "environment", "agent_config", "system_instruction", "tools", "tool_choice"),
+    *("generation_config", "response_format", "response_mime_type", "response_modalities", "safety_settings", "labels"),
+    *("webhook_config", "cached_content", "background", "store", "stream"),
+)
+
 DROPPED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "event_type": "It determines what the event becomes.",
@@ -79,9 +85,17 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
         "updated": "The request has it, not the answer.",
         "service_tier": "The request has it, not the answer.",
         "interaction.input": "The echo of the prompt is in the transcript already.",
+        **{f"interaction.{name}": "The interaction repeats it from the request." for name in _ECHO},
     }
 )
 """Fields that the decoder does not keep."""
+
+INTERACTION: Final = names(
+    "id object model agent input steps outputs usage error errors code message environment_id continuation_token"
+    " interaction interaction_id metadata finish_reason stop_reason output_text output_image output_audio output_video"
+    " continuation_ids sdk_http_response"
+).union(DROPPED, _ECHO)
+"""Fields of an interaction, or of its event, that are read, or dropped, or made by an SDK. All others are details."""
 
 _FINISH_REASONS: Final[dict[str, FinishReason]] = {
     "completed": FinishReason.STOP,
