@@ -232,6 +232,27 @@ def test_a_document_without_a_call_that_was_cut(is_hosted, text, name):
 
 
 @pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("is_hosted", [False, True])
+def test_a_stream_without_a_call_that_was_cut_before_its_input(is_hosted, name):
+    """
+    It is not written, and reported: the AI SDK ends the calls of a Chat stream itself, and runs it with an empty input.
+    """
+    given = []
+    recorder = Recorder("a1", sink=given)
+    recorder.start(Origin(provider="acme", dialect="acme-chat"))
+    recorder.text("Hm")
+    recorder.end_text()
+    recorder.tool_input("s1", "search", "", provider_executed=is_hosted)
+    recorder.end_tool_input("s1", complete=False)
+    recorder.finish("length")
+    drops, body, found = emitted_by(load_dialect(name), given)
+
+    assert b"search" not in body
+    assert ("Hm", ()) == (fold(found).last.text, fold(found).last.tool_calls)
+    assert (1, "unplaced") in [(drop.part, drop.reason) for drop in drops]
+
+
+@pytest.mark.parametrize("name", dialect_names())
 def test_an_end_without_a_word_of_the_wire(name):
     """
     An answer that an app has made without the word of the wire is written with the one that means its reason.
